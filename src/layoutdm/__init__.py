@@ -1,0 +1,31 @@
+"""Controllable layout generation by discrete diffusion.
+
+>>> import layoutdm
+>>> layoutdm.Layout.create(["text"], [[0.5, 0.5, 0.8, 0.2]]).labels
+('text',)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.layout import Element, Layout
+
+if TYPE_CHECKING:
+    from layoutdm.model import Model, load
+    from layoutdm.spec import Spec
+
+__version__ = "0.1.0"
+
+__all__ = ["Element", "Layout", "LayoutdmError", "Model", "Spec", "__version__", "load"]
+
+# Loaded on first use: `import layoutdm` must not pull in onnxruntime or pydantic.
+_LAZY = {"Spec": "layoutdm.spec", "Model": "layoutdm.model", "load": "layoutdm.model"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'layoutdm' has no attribute {name!r}")
