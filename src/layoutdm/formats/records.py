@@ -1,0 +1,165 @@
+"""Checks that all readers share: raw values from a file become plain ones or one sentence.
+
+>>> number("12", "width")
+Traceback (most recent call last):
+layoutdm.errors.LayoutdmError: width must be a number, got '12'
+>>> identifier(7)
+'7'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from layoutdm.boxes import Boxes
+from layoutdm.errors import LayoutdmError
+from layoutdm.formats.problems import Problems
+from layoutdm.layout import EDGE_TOLERANCE, Layout, box_problem
+
+# The largest canvas side that is believed; beyond it a box can no longer be told apart.
+LARGEST_SIDE = 1e9
+
+
+def shown(value: object, length: int = 60) -> str:
+    """A value as it is quoted in a message: never longer than a line."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a deep tree
+        return f"a {type(value).__name__} that is too large to show"
+    return text if len(text) <= length else text[: length - 3] + "..."
+
+
+def number(value: object, what: str) -> float:
+    """A finite float, or a sentence; text that looks like a number is not one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise LayoutdmError(f"{what} must be a number, got {shown(value)}")
+    try:
+        result = float(value)
+    except OverflowError:
+        raise LayoutdmError(f"{what} must be a number below 1e308, got a larger one") from None
+    if result != result or result in (float("inf"), float("-inf")):
+        raise LayoutdmError(f"{what} must be a finite number, got {result}")
+    return result
+
+
+def parsed(text: str, what: str) -> float:
+    """The finite number that a text cell holds, or a sentence."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise LayoutdmError(f"{what} must be a number, got {shown(text)}") from None
+    return number(value, what)
+
+
+def side(value: object, what: str) -> float:
+    """A canvas width or height."""
+    result = number(value, what)
+    if not 0 < result <= LARGEST_SIDE:
+        raise LayoutdmError(f"{what} must be above 0 and at most 1e9, got {result:g}")
+    return result
+
+
+def text(value: object, what: str) -> str:
+    """A non-empty text that can be written to a UTF-8 file, or a sentence."""
+    if not isinstance(value, str) or not value:
+        raise LayoutdmError(f"{what} must be a non-empty text, got {shown(value)}")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise LayoutdmError(f"{what} holds half a character, got {shown(value)}") from None
+    return value
+
+
+def identifier(value: object) -> str:
+    """An id as text; whole numbers are allowed, nothing else."""
+    if value == "":
+        return ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if abs(value) >= 2**63:
+            raise LayoutdmError("id must fit in 64 bits, got a larger number")
+        return str(value)
+    if isinstance(value, str):
+        return text(value, "id")
+    raise LayoutdmError(f"id must be a text or a whole number, got {shown(value)}")
+
+
+def mapping(value: object, what: str) -> Mapping[str, Any]:
+    """A JSON object, or a sentence."""
+    if not isinstance(value, dict):
+        raise LayoutdmError(f"{what} must be a JSON object, got {shown(value)}")
+    return value
+
+
+def required(record: Mapping[str, Any], key: str, what: str) -> Any:
+    """The value of a key that must be there."""
+    try:
+        return record[key]
+    except KeyError:
+        keys = ", ".join(sorted(map(str, record))[:8]) or "no keys at all"
+        raise LayoutdmError(f"{what} lacks the key {key!r}; it has {shown(keys)}") from None
+
+
+def plain(value: float) -> int | float:
+    """A whole number without its `.0`, as people write canvas sizes."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def parse_json(data: bytes | str) -> Any:
+    """json.loads with every way to fail turned into half a sentence."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise LayoutdmError(f"not valid JSON at {place}: {error.msg}") from None
+    except UnicodeDecodeError:
+        raise LayoutdmError("not valid JSON: the text is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise LayoutdmError("not valid JSON: a number too long or a nesting too deep") from None
+
+
+def good_boxes(centre: Boxes) -> bool:
+    """Whether every box is finite, has a size and lies on the canvas; all at once, so fast."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        half = centre[:, 2:] / 2
+        return bool(
+            np.isfinite(centre).all()
+            and (centre[:, 2:] > 0).all()
+            and (centre[:, :2] - half >= -EDGE_TOLERANCE).all()
+            and (centre[:, :2] + half <= 1 + EDGE_TOLERANCE).all()
+        )
+
+
+def keep_good(
+    labels: Sequence[str],
+    centre: Boxes,
+    places: Sequence[str],
+    problems: Problems,
+) -> tuple[list[str], Boxes]:
+    """The elements whose boxes are right; each of the others is reported at its place."""
+    if good_boxes(centre):
+        return list(labels), centre
+    kept = []
+    for index, box in enumerate(centre):
+        problem = box_problem(box)
+        if problem:
+            problems.report(places[index], f"{labels[index]}: {problem}")
+        else:
+            kept.append(index)
+    return [labels[index] for index in kept], centre[kept]
+
+
+def build(
+    labels: Sequence[str],
+    boxes: Boxes,
+    width: float,
+    height: float,
+    id: str,
+    metadata: Mapping[str, Any] | None = None,
+) -> Layout:
+    """A Layout from values that are already checked."""
+    return Layout(tuple(labels), boxes, width, height, id, metadata or {})
