@@ -1,0 +1,94 @@
+"""The noise schedule: how much of the data is kept, masked and replaced at each level.
+
+Levels run from 0 (clean data) to T (all noise). A token at level t is still itself with
+probability `keep[t]` (plus its share of the replacements), is MASK with probability `mask[t]`,
+and is otherwise replaced by one of the modality's N ordinary states, PAD included, evenly.
+The published code counts from 0: its index t is level t + 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from layoutdm.errors import LayoutdmError
+
+Floats = NDArray[np.float64]
+
+
+class Mass(NamedTuple):
+    """Probabilities of a (cumulative) transition: kept, masked, replaced by any state."""
+
+    keep: Floats
+    mask: Floats
+    replace: Floats
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Linear cumulative keep and mask probabilities, by their values at levels 1 and T.
+
+    >>> Schedule().level([0, 100]).mask
+    array([0.     , 0.99999])
+    """
+
+    steps: int = 100
+    keep_first: float = 0.99999
+    keep_last: float = 0.000009
+    mask_first: float = 0.000009
+    mask_last: float = 0.99999
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise LayoutdmError(f"schedule: steps must be at least 1, got {self.steps}")
+        keep, mask = self._cumulative
+        if np.any(np.diff(keep) > 0) or np.any(np.diff(mask) < 0):
+            raise LayoutdmError("schedule: keep must fall and mask must rise with the level")
+        if np.any(keep < 0) or np.any(keep + mask > 1 + 1e-12):
+            raise LayoutdmError("schedule: keep and mask must be probabilities, together at most 1")
+
+    @classmethod
+    def preset(cls, name: str, steps: int = 100) -> Schedule:
+        """`published`: the released code's numbers, replace mass 1e-6, in effect mask only.
+        `mask-and-replace`: the form that the paper describes, replace mass 0.1 at the last level.
+        """
+        if name == "published":
+            return cls(steps)
+        if name == "mask-and-replace":
+            return cls(steps, 0.999, 0.0001, 0.0001, 0.9)
+        raise LayoutdmError(f"unknown schedule {name!r}; choose published or mask-and-replace")
+
+    @cached_property
+    def _cumulative(self) -> tuple[Floats, Floats]:
+        keep = np.linspace(self.keep_first, self.keep_last, self.steps)
+        mask = np.linspace(self.mask_first, self.mask_last, self.steps)
+        return np.concatenate([[1.0], keep]), np.concatenate([[0.0], mask])
+
+    def level(self, t: ArrayLike) -> Mass:
+        """Cumulative masses at level t."""
+        index = np.asarray(t, dtype=np.int64)
+        keep, mask = self._cumulative[0][index], self._cumulative[1][index]
+        return Mass(keep, mask, np.maximum(1.0 - keep - mask, 0.0))
+
+    def between(self, s: ArrayLike, t: ArrayLike) -> Mass:
+        """Masses of the transition from level s to level t >= s."""
+        low, high = self.level(s), self.level(t)
+        keep = high.keep / low.keep
+        # 1 - mask_t = (1 - mask_s)(1 - mask_{s to t}), because a masked token stays masked.
+        mask = 1.0 - (1.0 - high.mask) / (1.0 - low.mask)
+        return Mass(keep, mask, np.maximum(1.0 - keep - mask, 0.0))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Schedule:
+        try:
+            return cls(**record)
+        except TypeError as error:
+            raise LayoutdmError(f"schedule: {error}") from None

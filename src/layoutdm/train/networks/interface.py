@@ -1,0 +1,43 @@
+"""What goes into every network and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from layoutdm.train.networks.config import NetworkConfig
+
+
+@dataclass(frozen=True)
+class Query:
+    """A batch of partly known layouts.
+
+    tokens: (B, S, 5) modality-local ids. level: (B,) noise levels 1..T, or None where the network
+    is not conditioned on time. valid: (B, S), False for slots that only fill up the batch.
+    about: (B, S, 4) draft values, 0 for none, else 1 + noise level * bins + bin.
+    position: (B, S), 0 for unordered elements, else 1 + rank in top-left order.
+    """
+
+    tokens: Tensor
+    level: Tensor | None = None
+    valid: Tensor | None = None
+    about: Tensor | None = None
+    position: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """log p(z_0) of each modality, (B, S, K + 1) with PAD last; and of the number of elements."""
+
+    log_probs: tuple[Tensor, ...]
+    number: Tensor | None = None
+
+
+class Network(Protocol):
+    """A torch module with a config that answers queries."""
+
+    config: NetworkConfig
+
+    def __call__(self, query: Query) -> Prediction: ...
