@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from layoutdm.errors import LayoutdmError
@@ -37,6 +38,8 @@ class Problems:
     skip: bool = False
     count: int = 0
     listed: list[Problem] = field(default_factory=list)
+    # What a rule left out, by reason (the paper's filters); never an error, never silent either.
+    removed: Counter[str] = field(default_factory=Counter)
 
     def report(self, where: str, message: str) -> None:
         """Raise, or note that the record at `where` was left out because of `message`."""

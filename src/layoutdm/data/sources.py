@@ -1,0 +1,129 @@
+"""Where a data set's layouts come from: split files, one file, or the original Rico or PubLayNet.
+
+>>> find("sample").name
+'sample'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from layoutdm.data.labels import PUBLAYNET, RICO25
+from layoutdm.data.splits import PUBLAYNET_CUT, RICO_CUTS, SPLITS, cut, split_files
+from layoutdm.errors import LayoutdmError
+from layoutdm.formats.filters import Filters, keep
+from layoutdm.formats.problems import Problems
+from layoutdm.layout import Layout
+
+BUILT_IN = {"sample": Path(__file__).with_name("sample.jsonl.gz")}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A source before it is read: its kind, and its files by split (all in "" when unsplit)."""
+
+    name: str
+    path: Path
+    format: str | None
+    files: Mapping[str, list[Path]]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What was read: layouts by split, how the split came about, and the labels if known."""
+
+    splits: Mapping[str, tuple[Layout, ...]]
+    note: str
+    labels: tuple[str, ...] = ()
+    from_files: tuple[str, ...] = field(default=())
+
+
+def find(source: str | Path, format: str | None = None) -> Found:
+    """Resolve a path or a built-in name and look for split files, without reading layouts."""
+    path = Path(source)
+    name = path.resolve().name.split(".")[0]
+    if not path.exists():
+        if str(source) not in BUILT_IN:
+            raise LayoutdmError(
+                f"{source}: no such file or folder, and no built-in data set of this name; "
+                f"built in: {', '.join(BUILT_IN)}"
+            )
+        name, path = str(source), BUILT_IN[str(source)]
+    if path.is_dir():
+        if format is None:
+            format = _original(path)
+        files = {} if format == "rico" else split_files(path)
+        if files:
+            return Found(name, path, format, files)
+        if not any(path.iterdir()):
+            raise LayoutdmError(
+                f"{path}: the folder is empty; it should hold files named train, val and test, "
+                "or layouts in one of the readable formats"
+            )
+    elif format is None:
+        format = _original(path)
+    return Found(name, path, format, {"": [path]})
+
+
+def _original(path: Path) -> str | None:
+    """ "rico" or "publaynet" when the path holds the original annotations, else None."""
+    from layoutdm.formats import publaynet, rico
+
+    if rico.recognise(path):
+        return "rico"
+    return "publaynet" if publaynet.recognise(path) else None
+
+
+def read_split(found: Found, split: str, filters: Filters, problems: Problems) -> Iterator[Layout]:
+    """Stream the filtered layouts of one split's files; what is removed counts in `problems`."""
+    from layoutdm import formats
+    from layoutdm.formats import publaynet, rico
+
+    for path in found.files[split]:
+        if found.format == "rico":
+            yield from rico.read(path, problems, filters)
+        elif found.format == "publaynet":
+            yield from publaynet.read(path, problems, filters)
+        else:
+            yield from keep(
+                formats.read(path, format=found.format, problems=problems),
+                filters,
+                problems.removed,
+            )
+
+
+def read_parts(found: Found, filters: Filters, problems: Problems, seed: int) -> Parts:
+    """Read everything and split it as the files say, as the paper does, or 85 / 5 / 10."""
+    read = {split: tuple(read_split(found, split, filters, problems)) for split in found.files}
+    if found.format == "publaynet":
+        return _publaynet_parts(read, seed)
+    only = next(iter(read)) if len(read) == 1 else None
+    if only in ("", "train"):
+        splits = dict(zip(SPLITS, cut(read[only], RICO_CUTS, seed), strict=True))
+        sizes = " / ".join(str(len(splits[split])) for split in SPLITS)
+        whole = "one set of layouts" if only == "" else "a train set alone"
+        labels = RICO25 if found.format == "rico" else ()
+        return Parts(
+            splits, f"{whole}, shuffled with seed {seed} and cut 85 / 5 / 10 %: {sizes}", labels
+        )
+    missing = [split for split in SPLITS if split not in read]
+    note = f"as the files say: {', '.join(path.name for p in found.files.values() for path in p)}"
+    if missing:
+        note += f" (no {' and no '.join(missing)})"
+    return Parts(read, note, from_files=tuple(read))
+
+
+def _publaynet_parts(read: Mapping[str, tuple[Layout, ...]], seed: int) -> Parts:
+    """The paper's split: official train cut 95 / 5 into train and val, official val is test."""
+    splits: dict[str, tuple[Layout, ...]] = {}
+    notes = []
+    if "train" in read:
+        splits["train"], splits["val"] = cut(read["train"], (PUBLAYNET_CUT,), seed)
+        notes.append(f"official train, shuffled with seed {seed}, as 95 % train and 5 % val")
+    for official in ("val", ""):
+        if official in read:
+            splits["test"] = read[official]
+            notes.append("official val as test" if official else "one file as test")
+    return Parts(splits, "; ".join(notes), PUBLAYNET)

@@ -1,0 +1,187 @@
+"""Rico's original semantic annotations: a folder of ID.json files or the authors' zip, read only.
+
+    layoutdm convert semantic_annotations.zip rico.jsonl.gz --from rico
+
+Each file is the tree of one screen. All labelled descendants of the root are elements, parents
+as well as leaves, in depth-first pre-order. Screens come sorted by file name as text ("0", "1",
+"10", "100", ...), with the paper's filters; what these remove is counted in `problems.removed`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from layoutdm.boxes import canvas_scale, from_corners
+from layoutdm.errors import LayoutdmError
+from layoutdm.formats.filters import (
+    LANDSCAPE,
+    OTHER_LABEL,
+    PAPER,
+    SHIFTED,
+    Filters,
+    element_flaw,
+    keep,
+)
+from layoutdm.formats.problems import Problems
+from layoutdm.layout import Layout
+
+LABELS = (
+    "Text",
+    "Image",
+    "Icon",
+    "Text Button",
+    "List Item",
+    "Input",
+    "Background Image",
+    "Card",
+    "Web View",
+    "Radio Button",
+    "Drawer",
+    "Checkbox",
+    "Advertisement",
+    "Modal",
+    "Pager Indicator",
+    "Slider",
+    "On/Off Switch",
+    "Button Bar",
+    "Toolbar",
+    "Number Stepper",
+    "Multi-Tab",
+    "Date Picker",
+    "Map View",
+    "Video",
+    "Bottom Navigation",
+)
+_KNOWN = frozenset(LABELS)
+
+
+def read(path: Path, problems: Problems, filters: Filters = PAPER) -> Iterator[Layout]:
+    """The screens that stay; bad elements are dropped, their screen survives."""
+    return keep(_screens(path, problems, filters), filters, problems.removed)
+
+
+def recognise(path: Path) -> bool:
+    """Whether this is a folder or a zip whose first JSON file is the tree of a screen."""
+    try:
+        for _, text in _files(path):
+            tree = json.loads(text)
+            return isinstance(tree, dict) and "bounds" in tree and "children" in tree
+    except (OSError, ValueError, LayoutdmError):
+        return False
+    return False
+
+
+def _screens(path: Path, problems: Problems, filters: Filters) -> Iterator[Layout]:
+    for name, text in _files(path):
+        try:
+            layout = _screen(name, json.loads(text), problems, filters)
+        except UnicodeDecodeError:
+            problems.report(f"{path}, {name}", "is not UTF-8 text; it should be one JSON tree")
+        except json.JSONDecodeError as error:
+            problems.report(
+                f"{path}, {name}, line {error.lineno}",
+                f"wrong JSON ({error.msg}); the file should hold one tree",
+            )
+        except LayoutdmError as error:
+            problems.report(f"{path}, {name}", str(error))
+        else:
+            if layout is not None:
+                yield layout
+
+
+def _screen(name: str, tree: Any, problems: Problems, filters: Filters) -> Layout | None:
+    """One tree as a layout; None when its canvas is not what the paper keeps."""
+    if not isinstance(tree, Mapping):
+        raise LayoutdmError('a screen should be a JSON object with "bounds" and "children"')
+    left, top, width, height = _bounds(tree, "the root")
+    if left != 0 or top != 0:
+        problems.removed[SHIFTED] += 1
+        return None
+    if width <= 0 or height <= 0:
+        raise LayoutdmError(f"the root's bounds end at ({width:g}, {height:g}), not beyond (0, 0)")
+    if filters.portrait and height < width:  # said here too, so as not to count its elements
+        problems.removed[LANDSCAPE] += 1
+        return None
+    labels, corners = [], []
+    for node in _descendants(tree):
+        label = node.get("componentLabel")
+        if label not in _KNOWN:
+            problems.removed[OTHER_LABEL] += 1
+            continue
+        bounds = _bounds(node, f"an element ({label})")
+        flaw = element_flaw(bounds, width, height)
+        if flaw:
+            problems.removed[flaw] += 1
+            continue
+        labels.append(label)
+        corners.append(bounds)
+    boxes = from_corners(np.array(corners, dtype=np.float64).reshape(-1, 4))
+    return Layout.create(
+        labels,
+        boxes / canvas_scale(width, height),
+        width=width,
+        height=height,
+        id=name.rsplit("/", 1)[-1].removesuffix(".json"),
+    )
+
+
+def _descendants(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every node below the root, parents before children (a stack: trees may be very deep)."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node is not root:
+            yield node
+        children = node.get("children") or []
+        if not isinstance(children, list) or not all(isinstance(c, Mapping) for c in children):
+            raise LayoutdmError('"children" should be a list of JSON objects')
+        waiting.extend(reversed(children))
+
+
+def _bounds(node: Mapping[str, Any], what: str) -> tuple[float, float, float, float]:
+    values = node.get("bounds")
+    if (
+        not isinstance(values, list)
+        or len(values) != 4
+        or not all(isinstance(v, (int, float)) and math.isfinite(v) for v in values)
+    ):
+        raise LayoutdmError(
+            f"{what} has bounds {json.dumps(values)[:80]}; they should be four numbers: "
+            "left, top, right, bottom"
+        )
+    return (values[0], values[1], values[2], values[3])
+
+
+def _files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each JSON file, sorted by name as text."""
+    if path.is_dir():
+        names = sorted(file.name for file in path.iterdir() if _is_screen(file.name))
+        nested = path / "semantic_annotations"  # the folder's name inside the archive
+        if not names and nested.is_dir():
+            yield from _files(nested)
+            return
+        for name in names:
+            yield name, (path / name).read_bytes()
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(filter(_is_screen, archive.namelist())):
+                yield name, archive.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise LayoutdmError(
+            f"{path}: is no readable zip archive ({error}); it should be the authors' archive "
+            "of semantic annotations, or a folder of its files"
+        ) from None
+
+
+def _is_screen(name: str) -> bool:
+    last = name.rsplit("/", 1)[-1]
+    return last.endswith(".json") and not last.startswith(".")
