@@ -26,7 +26,7 @@ def permutation(count: int, seed: int = 0) -> NDArray[np.int64]:
     order = list(range(count))
     if count > 1:
         # The legacy class on purpose: its seeding is the twister's own and its stream is frozen.
-        twister = np.random.RandomState(seed % 2**32)  # noqa: NPY002
+        twister = np.random.RandomState(seed % 2**32)
         draws = twister.randint(0, 2**32, size=count - 1, dtype=np.uint32).astype(np.int64)
         remaining = np.arange(count, 1, -1, dtype=np.int64)
         targets = (draws % remaining + np.arange(count - 1)).tolist()
