@@ -83,9 +83,9 @@ def read_split(found: Found, split: str, filters: Filters, problems: Problems) -
 
     for path in found.files[split]:
         if found.format == "rico":
-            yield from rico.read(path, problems, filters)
+            yield from rico.read(path, problems, filters=filters)
         elif found.format == "publaynet":
-            yield from publaynet.read(path, problems, filters)
+            yield from publaynet.read(path, problems, filters=filters)
         else:
             yield from keep(
                 formats.read(path, format=found.format, problems=problems),

@@ -1,22 +1,120 @@
-"""PubLayNet's original COCO files (train.json, val.json), read only."""
+"""PubLayNet's original COCO files, train.json and val.json, or the folder of both; read only.
+
+    layoutdm convert publaynet/train.json pages.jsonl.gz --from publaynet
+
+As COCO, except that the paper's rules hold: pages come sorted by image id, an element that leaves
+its page or has no size is dropped while its page survives, and only portrait pages with 1 to 25
+elements stay. What the rules remove is counted in `problems.removed`.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from layoutdm.boxes import canvas_scale, from_left_top
 from layoutdm.errors import LayoutdmError
-from layoutdm.formats.filters import PAPER, Filters
+from layoutdm.formats import coco
+from layoutdm.formats.files import GZIP_MAGIC, Progress, head, silent
+from layoutdm.formats.filters import LANDSCAPE, OTHER_LABEL, PAPER, Filters, element_flaw, keep
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
 
 LABELS = ("text", "title", "list", "table", "figure")
+OFFICIAL = ("train.json", "val.json")
+
+_SNIFF = 2**16
+# Every page is named after its article in PubMed Central.
+_PAGE_NAME = re.compile(rb'"file_name"\s*:\s*"PMC\d+_\d+\.')
+_CATEGORIES = re.compile(r'"categories"\s*:\s*(?=\[)')
+
+
+def read(
+    path: Path,
+    problems: Problems,
+    progress: Progress = silent,
+    filters: Filters = PAPER,
+) -> Iterator[Layout]:
+    """The pages that stay, of one file or of each official file in a folder."""
+    if path.is_dir():
+        for file in _official_files(path):
+            yield from read(file, problems, progress, filters)
+        return
+    pages = coco.pages(path, problems, progress, by_id=True)
+    layouts = (_layout(page, problems, filters) for page in pages)
+    yield from keep((layout for layout in layouts if layout), filters, problems.removed)
 
 
 def recognise(path: Path) -> bool:
-    """Whether this is a COCO file, or a folder of them, with PubLayNet's categories."""
-    return False
+    """Whether this folder holds the official train.json or val.json, or this file is one."""
+    if path.is_dir():
+        if (path / "test.json").exists():
+            return False
+        files = [path / name for name in OFFICIAL if (path / name).is_file()]
+        return bool(files) and all(recognise(file) for file in files)
+    try:
+        start = head(path, _SNIFF)
+        return (
+            bool(_PAGE_NAME.search(start)) or _has_categories(start) or _has_categories(_tail(path))
+        )
+    except OSError:
+        return False
 
 
-def read(path: Path, problems: Problems, filters: Filters = PAPER) -> Iterator[Layout]:
-    raise LayoutdmError(f"{path}: this format is not readable yet")
+def _layout(page: coco.Page, problems: Problems, filters: Filters) -> Layout | None:
+    """One page without its bad elements; None when it is landscape and these are filtered."""
+    if filters.portrait and page.height < page.width:  # first, so as not to count its elements
+        problems.removed[LANDSCAPE] += 1
+        return None
+    kept = []
+    for index, (label, (left, top, width, height)) in enumerate(
+        zip(page.labels, page.left_top.tolist(), strict=True)
+    ):
+        corners = (left, top, left + width, top + height)
+        flaw = (
+            OTHER_LABEL if label not in LABELS else element_flaw(corners, page.width, page.height)
+        )
+        if flaw:
+            problems.removed[flaw] += 1
+        else:
+            kept.append(index)
+    return Layout.create(
+        [page.labels[index] for index in kept],
+        from_left_top(page.left_top[kept]) / canvas_scale(page.width, page.height),
+        width=page.width,
+        height=page.height,
+        id=str(page.id),
+        metadata={"file_name": page.file_name} if page.file_name else {},
+    )
+
+
+def _official_files(folder: Path) -> list[Path]:
+    files = [folder / name for name in OFFICIAL if (folder / name).is_file()]
+    if not files:
+        raise LayoutdmError(f"{folder}: holds neither train.json nor val.json; one should be there")
+    return files
+
+
+def _tail(path: Path) -> bytes:
+    """The last bytes of a plain file, where the original keeps its categories."""
+    with path.open("rb") as file:
+        if file.read(2) == GZIP_MAGIC:
+            return b""
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _SNIFF))
+        return file.read()
+
+
+def _has_categories(piece: bytes) -> bool:
+    """Whether the piece holds a whole category list and it is PubLayNet's."""
+    text = piece.decode("utf-8", "replace")
+    match = _CATEGORIES.search(text)
+    if not match:
+        return False
+    try:
+        categories, _ = json.JSONDecoder().raw_decode(text, match.end())
+        return {category["name"] for category in categories} == set(LABELS)
+    except (ValueError, KeyError, TypeError):
+        return False
