@@ -1,0 +1,138 @@
+"""The training loss and the bound: exact discrete diffusion on top of the shared algebra.
+
+The bound of a layout is the sum over levels t = 1..T of KL(q(z_{t-1} | z_t, z_0) || p(z_{t-1} | z_t))
+in nats; at t = 1 that is -log p(z_0 | z_1). The published code has no prior term, and here neither:
+at level T a token is MASK but for a mass of 1e-6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from layoutdm.diffusion import Mass, Schedule, corrupt, posterior
+from layoutdm.train.networks import Network, Prediction, Query
+
+TINY = 1e-30  # below every probability that matters, above the smallest double
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Clean tokens and what the network may see of them.
+
+    tokens (B, S, 5); valid (B, S); known (B, S, 5) marks tokens that stay clean, as conditions do;
+    about, position: see Query. number_known (B, S) marks the elements that are shown when the
+    number of elements is to be guessed.
+    """
+
+    tokens: Tensor
+    valid: Tensor
+    known: Tensor
+    about: Tensor | None
+    position: Tensor | None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Per layout, in nats: the variational term at its level, and the auxiliary term."""
+
+    variational: Tensor
+    auxiliary: Tensor
+    counted: Tensor  # how many tokens took part
+
+
+def masses(schedule: Schedule, s: Tensor, t: Tensor) -> tuple[Mass, Mass, Mass]:
+    """The schedule's masses at levels s and t and between them, as (B, 1, 1) tensors."""
+    low, high = s.cpu().numpy(), t.cpu().numpy()
+
+    def tensors(mass: Mass) -> Mass:
+        keep, mask, replace = (torch.as_tensor(v, device=t.device)[:, None, None] for v in mass)
+        return Mass(keep, mask, replace)  # type: ignore[arg-type]
+
+    return (
+        tensors(schedule.level(low)),
+        tensors(schedule.level(high)),
+        tensors(schedule.between(low, high)),
+    )
+
+
+def corrupt_tokens(
+    batch: Batch, sizes: tuple[int, ...], at_t: Mass, generator: torch.Generator
+) -> Tensor:
+    """z_t of every unknown token; known ones stay clean."""
+    shape = batch.tokens.shape
+    draws = torch.rand((2, *shape), generator=generator, dtype=torch.float64)
+    draws = draws.to(batch.tokens.device)
+    flat = Mass(*(m[..., 0] for m in at_t))
+    noisy = [
+        corrupt(batch.tokens[..., m], flat, size + 1, draws[0, ..., m], draws[1, ..., m])
+        for m, size in enumerate(sizes)
+    ]
+    return torch.where(batch.known, batch.tokens, torch.stack(noisy, dim=-1))
+
+
+def terms(
+    network: Network, schedule: Schedule, batch: Batch, level: Tensor, generator: torch.Generator
+) -> Terms:
+    """Corrupt to each layout's level, ask the network, compare with the truth."""
+    config = network.config
+    at_s, at_t, s_to_t = masses(schedule, level - 1, level)
+    noisy = corrupt_tokens(batch, config.sizes, at_t, generator)
+    query = Query(
+        noisy,
+        level if config.time == "adaln" else None,
+        None if bool(batch.valid.all()) else batch.valid,
+        batch.about,
+        batch.position,
+    )
+    prediction = network(query)
+    counted = batch.valid[..., None] & ~batch.known
+    return _compare(prediction, batch.tokens, noisy, counted, (at_s, at_t, s_to_t))
+
+
+def _compare(
+    prediction: Prediction,
+    clean: Tensor,
+    noisy: Tensor,
+    counted: Tensor,
+    levels: tuple[Mass, Mass, Mass],
+) -> Terms:
+    variational = torch.zeros(len(clean), dtype=torch.float64, device=clean.device)
+    auxiliary = torch.zeros_like(variational)
+    for m, log_probs in enumerate(prediction.log_probs):
+        kl, cross = _modality_terms(log_probs.double(), clean[..., m], noisy[..., m], levels)
+        weight = counted[..., m]
+        variational = variational + (kl * weight).sum(dim=1)
+        auxiliary = auxiliary + (cross * weight).sum(dim=1)
+    return Terms(variational, auxiliary, counted.sum(dim=(1, 2)))
+
+
+def _modality_terms(
+    log_probs: Tensor, clean: Tensor, noisy: Tensor, levels: tuple[Mass, Mass, Mass]
+) -> tuple[Tensor, Tensor]:
+    """KL of the one-step posteriors, and -log p(z_0), each (B, S)."""
+    states = log_probs.shape[-1]
+    truth = torch.nn.functional.one_hot(clean.clamp(max=states - 1), states).double()
+    true_posterior = posterior(truth, noisy, *levels)
+    model_posterior = posterior(log_probs.exp(), noisy, *levels)
+    ratio = true_posterior.clamp(min=TINY).log() - model_posterior.clamp(min=TINY).log()
+    kl = (true_posterior * ratio).sum(dim=-1)
+    cross = -(truth * log_probs).sum(dim=-1)
+    return kl, cross
+
+
+def number_loss(network: Network, batch: Batch, shown: Tensor) -> Tensor:
+    """-log p(number of elements | the shown elements), per layout. shown: (B, S)."""
+    most = max(int(shown.sum(dim=1).max()), 1)
+    order = torch.argsort((~shown).int(), dim=1, stable=True)[:, :most]
+    take = order[..., None]
+    tokens = torch.gather(batch.tokens, 1, take.expand(-1, -1, 5))
+    valid = torch.gather(shown, 1, order)
+    level = torch.full((len(tokens),), network.config.steps, device=tokens.device)
+    query = Query(tokens, level if network.config.time == "adaln" else None, valid)
+    log_probs = network(query).number
+    assert log_probs is not None, "this network does not predict the number of elements"
+    target = batch.valid.sum(dim=1) - 1
+    return -torch.gather(log_probs, 1, target[:, None])[:, 0].double()
