@@ -1,0 +1,86 @@
+"""Problems of a request: where, and one sentence each.
+
+>>> print(Problem("elements[0].label", "unknown label 'Imag'; did you mean 'Image'?"))
+elements[0].label: unknown label 'Imag'; did you mean 'Image'?
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from layoutdm.errors import LayoutdmError
+
+SHOWN = 20  # problems spelled out in a message; the rest is counted
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a request; `path` is its JSON path, "" the whole request."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'request'}: {self.message}"
+
+    def as_dict(self) -> dict[str, str]:
+        return {"path": self.path, "message": self.message}
+
+
+class SpecError(LayoutdmError):
+    """A request that cannot be used; `problems` holds everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        left = len(self.problems) - len(lines)
+        if len(self.problems) > 1:
+            lines = [
+                f"the request has {len(self.problems)} problems",
+                *(f"  {line}" for line in lines),
+            ]
+        if left:
+            lines.append(f"  and {left} more")
+        super().__init__("\n".join(lines))
+
+
+def json_path(parts: Iterable[str | int]) -> str:
+    """("elements", 3, "x") as elements[3].x."""
+    path = ""
+    for part in parts:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += f".{part}" if path else part
+    return path
+
+
+def suggestion(word: str, known: Sequence[str], what: str, shown: int = 12) -> str:
+    """ "did you mean 'Image'?", or which ones there are when none is near."""
+    near = nearest(word, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    if not known:
+        return f"there are no {what}"
+    listed = ", ".join(repr(name) for name in known[:shown])
+    return f"the {what} are {listed}" + (" and others" if len(known) > shown else "")
+
+
+def nearest(word: str, known: Sequence[str]) -> str | None:
+    """The known word most like this one, if any is like it at all."""
+    if len(word) > 200 or len(known) > 2000:  # the comparison is quadratic
+        return None
+    by_fold = {name.casefold().replace("_", " "): name for name in known}
+    folded = word.casefold().replace("_", " ")
+    if folded in by_fold:
+        return by_fold[folded]
+    close = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
+    return by_fold[close[0]] if close else None
+
+
+def shorten(value: object, length: int = 60) -> str:
+    """A value as the user wrote it, cut to a readable length."""
+    text = repr(value)
+    return text if len(text) <= length else f"{text[: length - 3]}..."
