@@ -10,6 +10,16 @@ from __future__ import annotations
 
 from layoutdm.data.dataset import Dataset, open
 from layoutdm.data.labels import PUBLAYNET, RICO25, ordered_labels
+from layoutdm.data.statistics import Statistics, statistics
 from layoutdm.formats.filters import Filters
 
-__all__ = ["PUBLAYNET", "RICO25", "Dataset", "Filters", "open", "ordered_labels"]
+__all__ = [
+    "PUBLAYNET",
+    "RICO25",
+    "Dataset",
+    "Filters",
+    "Statistics",
+    "open",
+    "ordered_labels",
+    "statistics",
+]

@@ -13,6 +13,7 @@ from pathlib import Path
 from layoutdm.data.labels import PUBLAYNET, RICO25
 from layoutdm.data.splits import PUBLAYNET_CUT, RICO_CUTS, SPLITS, cut, split_files
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import Filters, keep
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
@@ -76,22 +77,21 @@ def _original(path: Path) -> str | None:
     return "publaynet" if publaynet.recognise(path) else None
 
 
-def read_split(found: Found, split: str, filters: Filters, problems: Problems) -> Iterator[Layout]:
+def read_split(
+    found: Found, split: str, filters: Filters, problems: Problems, progress: Progress = silent
+) -> Iterator[Layout]:
     """Stream the filtered layouts of one split's files; what is removed counts in `problems`."""
     from layoutdm import formats
     from layoutdm.formats import publaynet, rico
 
     for path in found.files[split]:
         if found.format == "rico":
-            yield from rico.read(path, problems, filters=filters)
+            yield from rico.read(path, problems, progress, filters)
         elif found.format == "publaynet":
-            yield from publaynet.read(path, problems, filters=filters)
+            yield from publaynet.read(path, problems, progress, filters)
         else:
-            yield from keep(
-                formats.read(path, format=found.format, problems=problems),
-                filters,
-                problems.removed,
-            )
+            layouts = formats.read(path, found.format, problems, progress)
+            yield from keep(layouts, filters, problems.removed)
 
 
 def read_parts(found: Found, filters: Filters, problems: Problems, seed: int) -> Parts:

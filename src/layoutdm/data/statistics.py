@@ -135,6 +135,18 @@ class Tally:
         self._elements.update(layout.labels)
         self._layouts.update(set(layout.labels))
 
+    def update(self, other: Tally) -> None:
+        """Add all that the other has counted."""
+        self._lengths.update(other._lengths)
+        self._canvases.update(other._canvases)
+        self._outside.update(other._outside)
+        self._elements.update(other._elements)
+        self._layouts.update(other._layouts)
+        self._seen |= other._seen
+        for label, heat in other._heat.items():
+            self._heat[label] = self._heat.get(label, 0) + heat
+            self._sizes[label] = self._sizes.get(label, 0) + other._sizes[label]
+
     def result(self, labels: Sequence[str] = ()) -> Statistics:
         if not set(labels) >= self._elements.keys():
             labels = ordered_labels(self._elements)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from layoutdm.boxes import canvas_scale, from_left_top
@@ -44,7 +44,7 @@ def read(
         return
     pages = coco.pages(path, problems, progress, by_id=True)
     layouts = (_layout(page, problems, filters) for page in pages)
-    yield from keep((layout for layout in layouts if layout), filters, problems.removed)
+    yield from keep((layout for layout in layouts if layout is not None), filters, problems.removed)
 
 
 def recognise(path: Path) -> bool:
@@ -65,29 +65,32 @@ def recognise(path: Path) -> bool:
 
 def _layout(page: coco.Page, problems: Problems, filters: Filters) -> Layout | None:
     """One page without its bad elements; None when it is landscape and these are filtered."""
-    if filters.portrait and page.height < page.width:  # first, so as not to count its elements
+    width, height, name = page.image.width, page.image.height, page.image.file_name
+    if filters.portrait and height < width:  # first, so as not to count its elements
         problems.removed[LANDSCAPE] += 1
         return None
     kept = []
-    for index, (label, (left, top, width, height)) in enumerate(
-        zip(page.labels, page.left_top.tolist(), strict=True)
-    ):
-        corners = (left, top, left + width, top + height)
-        flaw = (
-            OTHER_LABEL if label not in LABELS else element_flaw(corners, page.width, page.height)
-        )
+    for index, (label, box) in enumerate(zip(page.labels, page.left_top.tolist(), strict=True)):
+        flaw = _flaw(label, box, width, height)
         if flaw:
             problems.removed[flaw] += 1
         else:
             kept.append(index)
     return Layout.create(
         [page.labels[index] for index in kept],
-        from_left_top(page.left_top[kept]) / canvas_scale(page.width, page.height),
-        width=page.width,
-        height=page.height,
-        id=str(page.id),
-        metadata={"file_name": page.file_name} if page.file_name else {},
+        from_left_top(page.left_top[kept]) / canvas_scale(width, height),
+        width=width,
+        height=height,
+        id=page.id,
+        metadata={"file_name": name} if name else {},
     )
+
+
+def _flaw(label: str, box: Sequence[float], width: float, height: float) -> str | None:
+    left, top, wide, high = box
+    if label not in LABELS:
+        return OTHER_LABEL
+    return element_flaw((left, top, left + wide, top + high), width, height)
 
 
 def _official_files(folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from layoutdm.boxes import canvas_scale, from_corners
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import (
     LANDSCAPE,
     OTHER_LABEL,
@@ -63,15 +64,20 @@ LABELS = (
 _KNOWN = frozenset(LABELS)
 
 
-def read(path: Path, problems: Problems, filters: Filters = PAPER) -> Iterator[Layout]:
+def read(
+    path: Path,
+    problems: Problems,
+    progress: Progress = silent,
+    filters: Filters = PAPER,
+) -> Iterator[Layout]:
     """The screens that stay; bad elements are dropped, their screen survives."""
-    return keep(_screens(path, problems, filters), filters, problems.removed)
+    return keep(_screens(path, problems, progress, filters), filters, problems.removed)
 
 
 def recognise(path: Path) -> bool:
     """Whether this is a folder or a zip whose first JSON file is the tree of a screen."""
     try:
-        for _, text in _files(path):
+        for _, text in _files(path, silent):
             tree = json.loads(text)
             return isinstance(tree, dict) and "bounds" in tree and "children" in tree
     except (OSError, ValueError, LayoutdmError):
@@ -79,8 +85,10 @@ def recognise(path: Path) -> bool:
     return False
 
 
-def _screens(path: Path, problems: Problems, filters: Filters) -> Iterator[Layout]:
-    for name, text in _files(path):
+def _screens(
+    path: Path, problems: Problems, progress: Progress, filters: Filters
+) -> Iterator[Layout]:
+    for name, text in _files(path, progress):
         try:
             layout = _screen(name, json.loads(text), problems, filters)
         except UnicodeDecodeError:
@@ -160,22 +168,25 @@ def _bounds(node: Mapping[str, Any], what: str) -> tuple[float, float, float, fl
     return (values[0], values[1], values[2], values[3])
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each JSON file, sorted by name as text."""
+def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each JSON file, sorted by name as text; progress counts files."""
     if path.is_dir():
         names = sorted(file.name for file in path.iterdir() if _is_screen(file.name))
         nested = path / "semantic_annotations"  # the folder's name inside the archive
         if not names and nested.is_dir():
-            yield from _files(nested)
+            yield from _files(nested, progress)
             return
-        for name in names:
+        for done, name in enumerate(names, 1):
             yield name, (path / name).read_bytes()
+            progress(done, len(names))
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in sorted(filter(_is_screen, archive.namelist())):
+            names = sorted(filter(_is_screen, archive.namelist()))
+            for done, name in enumerate(names, 1):
                 yield name, archive.read(name)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                progress(done, len(names))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise LayoutdmError(
             f"{path}: is no readable zip archive ({error}); it should be the authors' archive "
             "of semantic annotations, or a folder of its files"
