@@ -1,20 +1,42 @@
-"""Metrics over plain numpy arrays: boxes, labels and a mask."""
+"""Metrics over plain numpy arrays: boxes (B, S, 4), labels (B, S), mask (B, S) True = valid.
+
+>>> import numpy as np
+>>> from layoutdm import metrics
+>>> bbox = np.array([[[0.5, 0.2, 0.8, 0.1], [0.5, 0.7, 0.8, 0.4]]])
+>>> mask = np.ones((1, 2), dtype=bool)
+>>> metrics.alignment(bbox, mask), metrics.overlap(bbox, mask)
+(0.0, 0.0)
+
+Each metric has its own file, its mean over layouts as a function in the singular and its figure per
+layout in the plural. What each one means, and what to compare with what: docs/metrics.md.
+"""
 
 from layoutdm.metrics.alignment import alignment, alignments, batch_padding
+from layoutdm.metrics.average_iou import average_iou, average_ious
+from layoutdm.metrics.bootstrap import Interval, bootstrap_fid, bootstrap_mean
+from layoutdm.metrics.docsim import docsim, docsims
 from layoutdm.metrics.fid import fid, frechet_distance
 from layoutdm.metrics.max_iou import max_iou, max_ious
 from layoutdm.metrics.overlap import overlap, overlaps
 from layoutdm.metrics.pack import Layouts, Packed, as_packed, pack
 from layoutdm.metrics.prdc import PRDC, prdc
+from layoutdm.metrics.violation import relation_edges, violation, violations
 
 __all__ = [
     "PRDC",
+    "Interval",
     "Layouts",
     "Packed",
     "alignment",
     "alignments",
     "as_packed",
+    "average_iou",
+    "average_ious",
     "batch_padding",
+    "bootstrap_fid",
+    "bootstrap_mean",
+    "docsim",
+    "docsims",
     "fid",
     "frechet_distance",
     "max_iou",
@@ -23,4 +45,7 @@ __all__ = [
     "overlaps",
     "pack",
     "prdc",
+    "relation_edges",
+    "violation",
+    "violations",
 ]

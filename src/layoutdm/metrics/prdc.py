@@ -97,7 +97,7 @@ def _radii(features: Floats, k: int) -> Floats:
 
 
 def _inside(squared: Floats, radius: Floats, rows: Floats, columns: Floats) -> Bools:
-    """Strictly inside the ball; near ties, which copies of real layouts make, are settled exactly."""
+    """Strictly inside the ball; near ties, which copies of layouts make, are settled exactly."""
     inside = np.asarray(squared < radius)
     scale = np.sum(rows**2, axis=1)[:, None] + np.sum(columns**2, axis=1)
     first, second = np.nonzero(np.abs(squared - radius) <= 1e-12 * scale)
