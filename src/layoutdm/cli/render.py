@@ -1,0 +1,120 @@
+"""`layoutdm render`: pictures of layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+import typer
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.layout import Layout
+
+PICTURES = ("png", "svg", "html", "pptx")
+
+
+def render(
+    source: Annotated[
+        str, typer.Argument(metavar="SRC", help="File or folder of layouts, or `sample`.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="File to write: .png, .svg, .html or .pptx; or a folder."),
+    ],
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, help="How many layouts at most.")
+    ] = 24,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Draw the layouts at random with this seed, not the first."),
+    ] = None,
+    columns: Annotated[
+        int | None, typer.Option("--columns", min=1, help="Columns of a contact sheet.")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option("--mode", help="HTML of one layout: absolute (default) or grid."),
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels/--no-labels", help="Write names into the boxes.")
+    ] = True,
+    source_format: Annotated[
+        str | None, typer.Option("--from", help="Format of SRC, when it is not recognised.")
+    ] = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", help="png, svg, html or pptx, when --out does not say.")
+    ] = None,
+    on_error: Annotated[
+        str, typer.Option("--on-error", help="stop at a bad record, or skip it and say so.")
+    ] = "stop",
+) -> None:
+    """Draw layouts: one as a picture, several as a contact sheet or a slide each.
+
+    Without --seed the first layouts are drawn; with it, a random choice that the seed repeats.
+    When --out is a folder, every layout gets a file of its own (say which kind with --to).
+
+    Examples:
+
+      layoutdm render sample --out sheet.png
+
+      layoutdm render instances.json --out sheet.html --count 100 --seed 1
+
+      layoutdm render screen.jsonl --count 1 --mode grid --out page.html
+
+      layoutdm render layouts.jsonl --to svg --out pictures/
+    """
+    from layoutdm import formats
+
+    if on_error not in ("stop", "skip"):
+        raise typer.BadParameter(f"must be stop or skip, got {on_error!r}", param_hint="--on-error")
+    kind = target_format or out.suffix.lower().removeprefix(".")
+    if kind not in PICTURES:
+        raise LayoutdmError(
+            f"{out}: the kind of picture is not clear; end the name with "
+            f"{', '.join('.' + name for name in PICTURES)}, or give one of them with --to"
+        )
+    options: dict[str, Any] = {"labels": labels}
+    if kind == "html" and mode is not None:
+        options["mode"] = mode
+    elif mode is not None:
+        raise LayoutdmError(f"--mode {mode} is for HTML only; {out} is to become {kind}")
+    if kind != "pptx" and columns is not None:
+        options["columns"] = columns
+    problems = formats.Problems(skip=on_error == "skip")
+    chosen = choose(_read(source, source_format, problems), count, seed)
+    if not chosen:
+        raise LayoutdmError(f"{source}: holds no layout; it should hold at least one")
+    formats.write(chosen, out, format=kind, **options)
+    print(f"{out}: {len(chosen)} layout{'s' if len(chosen) > 1 else ''}")
+
+
+def choose(layouts: Iterable[Layout], count: int, seed: int | None) -> list[Layout]:
+    """The first `count`, or as many drawn evenly from all, kept in their order.
+
+    >>> choose("abcdef", 2, None), len(choose("abcdef", 2, 7))
+    (['a', 'b'], 2)
+    """
+    if seed is None:
+        return list(islice(layouts, count))
+    # Reservoir sampling: one pass, and only the chosen layouts are held in memory.
+    random, kept = Random(seed), list[tuple[int, Layout]]()
+    for index, layout in enumerate(layouts):
+        if len(kept) < count:
+            kept.append((index, layout))
+        elif (slot := int(random.random() * (index + 1))) < count:
+            kept[slot] = (index, layout)
+    return [layout for _, layout in sorted(kept, key=lambda pair: pair[0])]
+
+
+def _read(source: str, format: str | None, problems: Any) -> Iterator[Layout]:
+    """All layouts of a file, a folder with split files, or a built-in set."""
+    from layoutdm import formats
+    from layoutdm.data.sources import find
+
+    found = find(source, format)
+    for paths in found.files.values():
+        for path in paths:
+            yield from formats.read(path, format=found.format, problems=problems)

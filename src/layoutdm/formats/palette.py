@@ -1,0 +1,129 @@
+"""One colour per label name, the same everywhere and told apart by colour-blind eyes.
+
+>>> colour("Text") == colour("text")
+True
+>>> colour("Text"), colour("figure")
+('#0072b2', '#e69f00')
+
+The five labels of PubLayNet wear the classic Okabe-Ito colours. The others of Rico were chosen so
+that every pair keeps its distance (in OKLab) for normal sight and for simulated protanopia,
+deuteranopia and tritanopia; the tests measure those distances. A name that is not in the table
+gets a colour from its own letters, so it too never changes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+
+import numpy as np
+
+KNOWN = {
+    # PubLayNet; "text" is shared with Rico
+    "text": "#0072b2",
+    "title": "#d55e00",
+    "list": "#009e73",
+    "table": "#cc79a7",
+    "figure": "#e69f00",
+    # Rico: strong colours for small parts, quiet ones for containers
+    "image": "#85b16f",
+    "icon": "#b11637",
+    "text button": "#7a64de",
+    "list item": "#bca6a6",
+    "input": "#c8de2c",
+    "background image": "#a6c8ff",
+    "card": "#ffbcb1",
+    "web view": "#597a64",
+    "radio button": "#7a3790",
+    "drawer": "#906f90",
+    "checkbox": "#644e00",
+    "advertisement": "#16de85",
+    "modal": "#64596f",
+    "pager indicator": "#4e0b90",
+    "slider": "#2190ff",
+    "on/off switch": "#006443",
+    "button bar": "#7a90d3",
+    "toolbar": "#004364",
+    "number stepper": "#592c21",
+    "multi-tab": "#59bcd3",
+    "date picker": "#7a004e",
+    "map view": "#64e9de",
+    "video": "#4e43bc",
+    "bottom navigation": "#b19bff",
+}
+
+RGB = tuple[int, int, int]
+
+# Dark enough to be read as text on white: the 4.5 to 1 of the accessibility guidelines, and more.
+_INK_LUMINANCE = 0.12
+# An outline may be lighter than text, but must still be seen on white: about 3 to 1.
+_EDGE_LUMINANCE = 0.30
+
+
+@cache
+def colour(label: str) -> str:
+    """The colour of a label, as "#rrggbb"; case, underscores and outer blanks do not matter."""
+    name = " ".join(label.casefold().replace("_", " ").split())
+    return KNOWN.get(name) or _from_letters(name)
+
+
+@cache
+def ink(label: str) -> str:
+    """The label's colour, darkened until it reads well as text on white."""
+    return _darkened(colour(label), _INK_LUMINANCE)
+
+
+@cache
+def edge(label: str) -> str:
+    """The label's colour, darkened until a thin outline shows on white."""
+    return _darkened(colour(label), _EDGE_LUMINANCE)
+
+
+def rgb(hex_colour: str) -> RGB:
+    """(red, green, blue) in 0..255 of "#rrggbb"."""
+    return (int(hex_colour[1:3], 16), int(hex_colour[3:5], 16), int(hex_colour[5:7], 16))
+
+
+def luminance(hex_colour: str) -> float:
+    """Relative luminance, 0 for black to 1 for white."""
+    return float(np.dot(_linear(hex_colour), (0.2126, 0.7152, 0.0722)))
+
+
+def _linear(hex_colour: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.array(rgb(hex_colour), dtype=np.float64) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def _hex(linear: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    values = np.clip(linear, 0, 1)
+    encoded = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(float(v) * 255):02x}" for v in encoded)
+
+
+def _darkened(hex_colour: str, limit: float) -> str:
+    """Scaling light, not the encoded numbers, keeps the hue."""
+    light = luminance(hex_colour)
+    return hex_colour if light <= limit else _hex(_linear(hex_colour) * (limit / light))
+
+
+def _from_letters(name: str) -> str:
+    """A medium colour whose hue and lightness follow from a checksum of the name."""
+    code = zlib.crc32(name.encode("utf-8", "replace"))
+    angle = 2 * np.pi * (code % 997) / 997
+    lightness = (0.52, 0.62, 0.72)[code // 997 % 3]
+    return _from_oklab(lightness, 0.11 * float(np.cos(angle)), 0.11 * float(np.sin(angle)))
+
+
+def _from_oklab(lightness: float, a: float, b: float) -> str:
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    return _hex(
+        np.array(
+            [
+                4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
+                -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
+                -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
+            ]
+        )
+    )
