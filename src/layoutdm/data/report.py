@@ -32,6 +32,7 @@ class Report:
     seen_in_train: Mapping[str, int]  # different layouts of a split that train has as well
     removed: Mapping[str, int]
     skipped: int
+    filtered: bool
 
     def as_dict(self) -> dict[str, Any]:
         """Ready for json.dumps."""
@@ -43,6 +44,7 @@ class Report:
             "seen_in_train": dict(self.seen_in_train),
             "removed": dict(self.removed),
             "skipped": self.skipped,
+            "filtered": self.filtered,
         }
 
 
@@ -85,6 +87,7 @@ def report(
         },
         removed=dict(problems.removed),
         skipped=problems.count,
+        filtered=filters,
     )
 
 

@@ -22,8 +22,9 @@ from layoutdm.data.labels import ordered_labels
 from layoutdm.formats.filters import PAPER
 from layoutdm.layout import Layout
 
-# Rows and columns of a heat map: fine enough to tell margins and columns apart on a page.
-HEAT_ROWS, HEAT_COLUMNS = 40, 24
+# Rows and columns of a heat map: fine enough to tell margins and columns apart on a page, and odd,
+# so that what is centred falls into the middle cell and not on an edge between two.
+HEAT_ROWS, HEAT_COLUMNS = 41, 25
 
 Counts = NDArray[np.int64]
 

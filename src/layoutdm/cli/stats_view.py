@@ -1,0 +1,198 @@
+"""What `layoutdm stats` prints: tables that also read well in a file or another program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from layoutdm.data.report import Report
+from layoutdm.data.statistics import LabelStatistics, Statistics
+from layoutdm.formats.files import Progress, silent
+from layoutdm.formats.palette import colour
+from layoutdm.formats.problems import Problems
+
+BAR = 24  # characters
+LISTED = 20  # problems told one by one
+
+
+def show(report: Report, file: TextIO) -> None:
+    """Print the whole report."""
+    fancy = (file.encoding or "").lower().replace("-", "").startswith("utf")
+    if file.isatty():
+        _print(report, Console(file=file, highlight=False), fancy)
+        return
+    # Without a terminal to fit in, a table takes the width it needs and no blanks at line ends.
+    text = StringIO()
+    _print(report, Console(file=text, highlight=False, width=120), fancy)
+    file.writelines(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+
+
+def _print(report: Report, console: Console, fancy: bool) -> None:
+    total = report.total
+    head = f"{total.layouts:,} layouts, {total.elements:,} elements, {len(total.labels)} labels"
+    console.print(Text.assemble((report.name, "bold"), "  ", head))
+    console.print(Text(report.note, style="dim"))
+    console.print()
+    console.print(_splits(report, fancy))
+    console.print(_labels(total, fancy))
+    console.print(_lengths(total, fancy))
+    for line in _remarks(report):
+        console.print(Text(line))
+
+
+def _table(title: str, fancy: bool) -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD if fancy else box.ASCII2,
+        pad_edge=False,
+    )
+
+
+def _splits(report: Report, fancy: bool) -> Table:
+    table = _table("Splits", fancy)
+    table.add_column("split")
+    headings = ["layouts", "elements", "mean", "median", "max", "duplicates"]
+    headings += ["also in train"] if report.seen_in_train else []
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    rows = dict(report.splits)
+    if len(rows) > 1:
+        rows["all"] = report.total
+    for name, stats in rows.items():
+        cells = [
+            f"{stats.layouts:,}",
+            f"{stats.elements:,}",
+            f"{stats.mean_length:.2f}",
+            f"{stats.median_length:g}",
+            str(stats.longest),
+            f"{stats.duplicates:,} ({_percent(stats.duplicates, stats.layouts)})",
+        ]
+        if report.seen_in_train:
+            seen = report.seen_in_train.get(name)
+            cells.append("" if seen is None else f"{seen:,}")
+        table.add_row(Text(name), *cells)
+    return table
+
+
+def _labels(total: Statistics, fancy: bool) -> Table:
+    table = _table("Labels", fancy)
+    table.add_column("label", overflow="fold")
+    for heading in ("elements", "share"):
+        table.add_column(heading, justify="right")
+    table.add_column("", no_wrap=True, min_width=BAR)
+    for heading in ("in layouts", "mean size"):
+        table.add_column(heading, justify="right")
+    most = max((stats.elements for stats in total.labels.values()), default=0)
+    for label, stats in by_count(total).items():
+        table.add_row(
+            Text(label),
+            f"{stats.elements:,}",
+            _percent(stats.elements, total.elements),
+            Text(_bar(stats.elements, most, fancy), style=colour(label)),
+            _percent(stats.layouts, total.layouts),
+            f"{stats.mean_width:.3f} {'×' if fancy else 'x'} {stats.mean_height:.3f}",
+        )
+    return table
+
+
+def by_count(total: Statistics) -> Mapping[str, LabelStatistics]:
+    """The labels, commonest first."""
+    return dict(sorted(total.labels.items(), key=lambda item: -item[1].elements))
+
+
+def _lengths(total: Statistics, fancy: bool) -> Table:
+    """Layouts by number of elements; a long tail is gathered in steps."""
+    table = _table("Elements per layout", fancy)
+    for heading in ("elements", "layouts", "share"):
+        table.add_column(heading, justify="right")
+    table.add_column("", no_wrap=True, min_width=BAR)
+    rows = gathered(total.lengths)
+    most = max((count for _, count in rows), default=0)
+    for name, count in rows:
+        share = _percent(count, total.layouts)
+        table.add_row(name, f"{count:,}", share, _bar(count, most, fancy))
+    return table
+
+
+def gathered(lengths: Mapping[int, int], rows: int = 30) -> list[tuple[str, int]]:
+    """The histogram in at most about this many rows.
+
+    >>> gathered({1: 5, 3: 2})
+    [('1', 5), ('2', 0), ('3', 2)]
+    >>> gathered({1: 5, 90: 2}, rows=3)
+    [('1-30', 5), ('31-60', 0), ('61-90', 2)]
+    """
+    if not lengths:
+        return []
+    first, last = min(lengths), max(lengths)
+    step = -(-(last - first + 1) // rows)
+    result = []
+    for start in range(first, last + 1, step):
+        stop = min(start + step - 1, last)
+        count = sum(lengths.get(n, 0) for n in range(start, stop + 1))
+        result.append((str(start) if start == stop else f"{start}-{stop}", count))
+    return result
+
+
+def _bar(count: int, most: int, fancy: bool) -> str:
+    """A bar to an eighth of a character; anything above nothing shows."""
+    if not count:
+        return ""
+    if not fancy:
+        return "#" * max(1, round(BAR * count / most))
+    whole, part = divmod(max(1, round(8 * BAR * count / most)), 8)
+    return "█" * whole + " ▏▎▍▌▋▊▉"[part].strip()
+
+
+def _percent(part: int, whole: int) -> str:
+    if not whole:
+        return "-"
+    return f"{part / whole:.1%}" if not 0 < part / whole < 0.0005 else "<0.1%"
+
+
+def _remarks(report: Report) -> Iterator[str]:
+    outside = report.total.outside_paper
+    if report.filtered:
+        yield "The paper's filters are applied."
+    elif outside:
+        kept = report.total.layouts - sum(outside.values())
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in outside.items())
+        yield f"The paper's filters would keep {kept:,} layouts and remove: {reasons}."
+    else:
+        yield "The paper's filters would remove nothing."
+    if report.removed:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.removed.items())
+        yield f"Left out: {reasons}."
+
+
+def listed_problems(problems: Problems) -> Iterator[str]:
+    """The bad records that were left out, the first ones by name."""
+    if not problems.count:
+        return
+    for problem in problems.listed[:LISTED]:
+        yield f"skipped: {problem}"
+    more = problems.count - min(problems.count, LISTED)
+    yield f"skipped {problems.count:,} bad records{f' ({more:,} not listed)' if more else ''}"
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar on standard error while someone watches; silent otherwise."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
