@@ -1,0 +1,290 @@
+"""Build a network's ONNX graph node by node: few nodes, known names, weights in half precision.
+
+The initialisers carry the names of the torch parameters, so that the same file serves as the
+weights for fine-tuning (`read_weights`). Weights of linear layers are stored transposed, as
+MatMul wants them, under the name `NAME.T`. Every weight is cast to float32 once, when a session
+is made: ONNX Runtime folds constants before it runs anything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.tokens import MODALITIES
+from layoutdm.train.networks import NetworkConfig
+
+OPSET = 17
+MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
+TRANSPOSED = ".T"
+HALF_LARGEST = float(np.finfo(np.float16).max)
+
+Weights = dict[str, NDArray[np.generic]]
+
+
+class Graph:
+    """Collects nodes and initialisers; each method returns the name of what it computes."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+        self._made: dict[str, str] = {}
+
+    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
+        return self.ops(kind, *inputs, outputs=outputs, **attributes)[0]
+
+    def ops(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
+        names = [f"{kind.lower()}_{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
+        return names
+
+    def name(self, source: str, target: str) -> None:
+        self.nodes.append(helper.make_node("Identity", [source], [target]))
+
+    def constant(self, value: NDArray[np.generic]) -> str:
+        name = f"constant_{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(value, name))
+        return name
+
+    def ints(self, *values: int) -> str:
+        return self.constant(np.array(values, dtype=np.int64))
+
+    def number(self, value: float) -> str:
+        return self.constant(np.array(value, dtype=np.float32))
+
+    def weight(self, name: str, *, transposed: bool = False) -> str:
+        """A parameter, stored as float16 under its own name, cast to float32."""
+        stored = name + TRANSPOSED if transposed else name
+        if stored not in self._made:
+            value = self.weights[name].T if transposed else self.weights[name]
+            if np.abs(value).max(initial=0.0) > HALF_LARGEST:
+                raise LayoutdmError(
+                    f"weight {name!r} is too large for half precision; the training has diverged"
+                )
+            half = np.ascontiguousarray(value).astype(np.float16)
+            self.initializers.append(numpy_helper.from_array(half, stored))
+            self._made[stored] = self.op("Cast", stored, to=TensorProto.FLOAT)
+        return self._made[stored]
+
+    def product(self, x: str, name: str) -> str:
+        return self.op("MatMul", x, self.weight(f"{name}.weight", transposed=True))
+
+    def linear(self, x: str, name: str) -> str:
+        return self.op("Add", self.product(x, name), self.weight(f"{name}.bias"))
+
+    def norm(self, x: str, name: str) -> str:
+        scale, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
+        return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
+
+    def lookup(self, table: str, index: str) -> str:
+        return self.op("Gather", self.weight(f"{table}.weight"), index, axis=0)
+
+    def columns(self, array: str, count: int) -> list[str]:
+        """array[..., 0], array[..., 1], ... of an array with three axes."""
+        return [
+            self.op("Gather", array, self.constant(np.array(i, dtype=np.int64)), axis=2)
+            for i in range(count)
+        ]
+
+    def total(self, parts: list[str]) -> str:
+        """The sum of several arrays."""
+        x = parts[0]
+        for part in parts[1:]:
+            x = self.op("Add", x, part)
+        return x
+
+
+def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
+    """The whole network: from tokens to log-probabilities of every modality."""
+    graph = Graph(weights)
+    x, mask = _element_inputs(graph, config) if config.kind == "element" else (
+        _paper_inputs(graph, config)
+    )
+    x = _blocks(graph, config, x, mask)
+    if config.kind == "element":
+        _element_outputs(graph, config, x)
+    else:
+        _paper_outputs(graph, config, x)
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "layoutdm", *_signature(config), graph.initializers),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)],
+        producer_name="layoutdm",
+        ir_version=8,
+    )
+    onnx.checker.check_model(model)
+    return model
+
+
+def read_weights(path: Path) -> Weights:
+    """The parameters of a model file, as float32, under their torch names."""
+    try:
+        model = onnx.load(path)
+    except Exception as error:  # the protobuf decoder raises types of its own
+        raise LayoutdmError(f"{path}: not a readable ONNX file: {error}") from None
+    weights: Weights = {}
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT16:
+            value = numpy_helper.to_array(tensor).astype(np.float32)
+            transposed = tensor.name.endswith(TRANSPOSED)
+            name = tensor.name.removesuffix(TRANSPOSED)
+            weights[name] = np.ascontiguousarray(value.T) if transposed else value
+    return weights
+
+
+def _signature(
+    config: NetworkConfig,
+) -> tuple[list[onnx.ValueInfoProto], list[onnx.ValueInfoProto]]:
+    """Inputs and outputs; an input that the network does not use is not there."""
+
+    def value(name: str, kind: int, *dims: str | int) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, kind, dims)
+
+    inputs = [value("tokens", TensorProto.INT64, "batch", "slots", 5)]
+    if config.time == "adaln":
+        inputs.append(value("level", TensorProto.INT64, "batch"))
+    inputs.append(value("valid", TensorProto.BOOL, "batch", "slots"))
+    outputs = [
+        value(name, TensorProto.FLOAT, "batch", "slots", size + 1)
+        for name, size in zip(MODALITIES, config.sizes, strict=True)
+    ]
+    if config.kind == "element":
+        if config.about_levels:
+            inputs.append(value("about", TensorProto.INT64, "batch", "slots", 4))
+        inputs.append(value("position", TensorProto.INT64, "batch", "slots"))
+        outputs.append(value("number", TensorProto.FLOAT, "batch", config.max_elements))
+    return inputs, outputs
+
+
+def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
+    """One vector per element after the first, and the mask of what may be attended to."""
+    tokens = graph.columns("tokens", 5)
+    parts = [graph.lookup(f"embed.{m}", ids) for m, ids in enumerate(tokens)]
+    parts.append(graph.lookup("position", "position"))
+    if config.about_levels:
+        about = graph.columns("about", 4)
+        parts += [graph.lookup(f"about.{a}", ids) for a, ids in enumerate(about)]
+    batch = graph.op("Slice", graph.op("Shape", "valid"), graph.ints(0), graph.ints(1))
+    column = graph.op("Concat", batch, graph.ints(1), axis=0)
+    first_shape = graph.op("Concat", column, graph.ints(config.width), axis=0)
+    first = graph.op("Expand", graph.weight("first.weight"), first_shape)
+    x = graph.op("Concat", first, graph.total(parts), axis=1)
+    shown = graph.op("Expand", graph.constant(np.array([[1]], dtype=np.int32)), column)
+    mask = graph.op("Concat", shown, graph.op("Cast", "valid", to=TensorProto.INT32), axis=1)
+    return x, mask
+
+
+def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
+    """One vector per attribute, and the mask of what may be attended to."""
+    starts = np.concatenate([[0], np.cumsum(config.sizes)[:-1]]).astype(np.int64)
+    pad = graph.constant(np.array(config.sizes, dtype=np.int64))
+    values = sum(config.sizes)
+    flat = graph.op(
+        "Where",
+        graph.op("Less", "tokens", pad),
+        graph.op("Add", "tokens", graph.constant(starts)),
+        graph.op("Add", graph.op("Sub", "tokens", pad), graph.ints(values)),
+    )
+    flat = graph.op("Reshape", flat, graph.ints(0, -1))
+    x = graph.lookup("embed", flat)
+    length = graph.op("Slice", graph.op("Shape", flat), graph.ints(1), graph.ints(2))
+    if config.positions == "flat":
+        table = graph.weight("flat_position.weight")
+    else:
+        element = graph.op("Unsqueeze", graph.weight("element_position.weight"), graph.ints(1))
+        table = graph.op("Add", element, graph.weight("attribute_position.weight"))
+        table = graph.op("Reshape", table, graph.ints(-1, config.width))
+    x = graph.op("Add", x, graph.op("Slice", table, graph.ints(0), length, graph.ints(0)))
+    mask = graph.op("Cast", "valid", to=TensorProto.INT32)
+    mask = graph.op("Unsqueeze", mask, graph.ints(2))
+    mask = graph.op("Tile", mask, graph.ints(1, 1, 5))
+    return x, graph.op("Reshape", mask, graph.ints(0, -1))
+
+
+def _adaptive_norm(graph: Graph, x: str, name: str, width: int) -> str:
+    level = graph.op("Sub", "level", graph.ints(1))
+    vector = graph.lookup(f"{name}.table", level)
+    vector = graph.op("Mul", vector, graph.op("Sigmoid", vector))
+    both = graph.op("Unsqueeze", graph.linear(vector, f"{name}.project"), graph.ints(1))
+    scale, shift = graph.ops("Split", both, graph.ints(width, width), outputs=2, axis=2)
+    ones = graph.constant(np.ones(width, dtype=np.float32))
+    zeros = graph.constant(np.zeros(width, dtype=np.float32))
+    normed = graph.op("LayerNormalization", x, ones, zeros, axis=-1, epsilon=1e-5)
+    scale = graph.op("Add", scale, graph.number(1.0))
+    return graph.op("Add", graph.op("Mul", normed, scale), shift)
+
+
+def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
+    """All blocks and the final norm."""
+    for layer in range(config.layers):
+        name = f"blocks.{layer}"
+        if config.time == "adaln":
+            normed = _adaptive_norm(graph, x, f"{name}.norm1", config.width)
+        else:
+            normed = graph.norm(x, f"{name}.norm1")
+        attended = graph.op(
+            "Attention",
+            normed,
+            graph.weight(f"{name}.attention.project_in.weight", transposed=True),
+            graph.weight(f"{name}.attention.project_in.bias"),
+            mask,
+            domain=MICROSOFT,
+            num_heads=config.heads,
+        )
+        attended = graph.product(attended, f"{name}.attention.project_out")
+        base = normed if config.block == "published" else x
+        # One operator adds the residual and the bias and normalises; its fourth output is the sum.
+        normed, _, _, x = graph.ops(
+            "SkipLayerNormalization",
+            attended,
+            base,
+            graph.weight(f"{name}.norm2.weight"),
+            graph.weight(f"{name}.norm2.bias"),
+            graph.weight(f"{name}.attention.project_out.bias"),
+            outputs=4,
+            domain=MICROSOFT,
+            epsilon=1e-5,
+        )
+        hidden = graph.product(normed, f"{name}.feedforward.0")
+        bias = graph.weight(f"{name}.feedforward.0.bias")
+        if config.kind == "paper":
+            hidden = graph.op("Relu", graph.op("Add", hidden, bias))
+        else:
+            hidden = graph.op("FastGelu", hidden, bias, domain=MICROSOFT)
+        x = graph.op("Add", x, graph.linear(hidden, f"{name}.feedforward.2"))
+    return graph.norm(x, "norm")
+
+
+def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
+    first, rest = graph.ints(0), graph.ints(1)
+    axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
+    elements = graph.op("Slice", x, rest, end, axis)
+    splits = graph.ints(*(size + 1 for size in config.sizes))
+    logits = graph.linear(elements, "heads")
+    parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
+    for name, part in zip(MODALITIES, parts, strict=True):
+        graph.name(graph.op("LogSoftmax", part, axis=-1), name)
+    number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)
+    graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
+
+
+def _paper_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
+    values = sum(config.sizes)
+    flat = graph.product(x, "head")
+    flat = graph.op("Reshape", flat, graph.ints(0, -1, 5, values + 2))
+    flat = graph.op("Slice", flat, graph.ints(0), graph.ints(values + 1), graph.ints(3))
+    if config.normalise == "vocabulary":
+        flat = graph.op("LogSoftmax", flat, axis=-1)
+    starts = np.concatenate([[0], np.cumsum(config.sizes)[:-1]])
+    for m, (name, size) in enumerate(zip(MODALITIES, config.sizes, strict=True)):
+        own_columns = np.append(np.arange(starts[m], starts[m] + size), values).astype(np.int64)
+        row = graph.op("Gather", flat, graph.constant(np.array(m, dtype=np.int64)), axis=2)
+        own = graph.op("Gather", row, graph.constant(own_columns), axis=2)
+        whole = config.normalise == "vocabulary"
+        graph.name(own if whole else graph.op("LogSoftmax", own, axis=-1), name)
