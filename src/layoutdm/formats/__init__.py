@@ -95,3 +95,8 @@ def _one_sentence(path: Path) -> Iterator[None]:
         raise LayoutdmError(
             f"{name}: {error.strerror or error}; check the path and its permissions"
         ) from None
+    except UnicodeEncodeError as error:
+        raise LayoutdmError(
+            f"{path}: {error.object!r} holds half a character and cannot be written; "
+            "labels and ids must be whole texts"
+        ) from None

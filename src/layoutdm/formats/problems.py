@@ -17,6 +17,10 @@ from layoutdm.errors import LayoutdmError
 KEPT = 10_000
 
 
+class ReportedError(LayoutdmError):
+    """A problem that was reported with its place; readers let it pass as it is."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One bad record: where it stands, and what is wrong with it."""
@@ -45,7 +49,7 @@ class Problems:
         """Raise, or note that the record at `where` was left out because of `message`."""
         problem = Problem(where, message)
         if not self.skip:
-            raise LayoutdmError(str(problem))
+            raise ReportedError(str(problem))
         self.count += 1
         if len(self.listed) < KEPT:
             self.listed.append(problem)

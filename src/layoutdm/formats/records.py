@@ -10,12 +10,12 @@ layoutdm.errors.LayoutdmError: width must be a number, got '12'
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from layoutdm.boxes import Boxes
+from layoutdm.boxes import Boxes, canvas_scale
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import EDGE_TOLERANCE, Layout, box_problem
@@ -137,7 +137,7 @@ def good_boxes(centre: Boxes) -> bool:
 def keep_good(
     labels: Sequence[str],
     centre: Boxes,
-    places: Sequence[str],
+    place: Callable[[int], str],
     problems: Problems,
 ) -> tuple[list[str], Boxes]:
     """The elements whose boxes are right; each of the others is reported at its place."""
@@ -147,7 +147,7 @@ def keep_good(
     for index, box in enumerate(centre):
         problem = box_problem(box)
         if problem:
-            problems.report(places[index], f"{labels[index]}: {problem}")
+            problems.report(place(index), f"{labels[index]}: {problem}")
         else:
             kept.append(index)
     return [labels[index] for index in kept], centre[kept]
@@ -163,3 +163,21 @@ def build(
 ) -> Layout:
     """A Layout from values that are already checked."""
     return Layout(tuple(labels), boxes, width, height, id, metadata or {})
+
+
+def tidy(value: float) -> float:
+    """To twelve digits: enough for any box, and no tails like 100.00000000000001."""
+    return float(f"{value:.12g}")
+
+
+def tidy_rows(boxes: Boxes, scale: Boxes) -> list[list[float]]:
+    """Rows of tidy numbers; positions within a billionth of the canvas of an edge become 0."""
+    boxes = boxes.copy()
+    position = boxes[:, :2]
+    position[np.abs(position) < 1e-9 * scale[:2]] = 0.0
+    return [[tidy(value) for value in row] for row in boxes.tolist()]
+
+
+def pixel_rows(layout: Layout) -> list[list[float]]:
+    """(left, top, width, height) in pixels, tidy."""
+    return tidy_rows(layout.left_top(pixels=True), canvas_scale(layout.width, layout.height))

@@ -1,0 +1,174 @@
+"""CSV: one row an element, rows of one layout together; exact to the last bit.
+
+    layout,id,width,height,label,x,y,w,h
+    1,p1,600,800,text,0.5,0.25,0.8,0.1
+    2,p2,600,800,,,,,                       (a layout without elements)
+
+`x,y,w,h` is a centre box in 0..1. Also read are the tables of detection tools with the columns
+`filename,width,height,class,xmin,ymin,xmax,ymax` (pixels). `layout` may be missing: then rows
+with the same id are one layout. Commas, semicolons and tabs are recognised from the first line.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from layoutdm.boxes import canvas_scale, from_corners
+from layoutdm.errors import LayoutdmError
+from layoutdm.formats import records
+from layoutdm.formats.files import Progress, Source, replacing, silent
+from layoutdm.formats.jsonl import LONGEST_LINE, TICK
+from layoutdm.formats.problems import Problems
+from layoutdm.layout import Layout
+
+COLUMNS = ("layout", "id", "width", "height", "label", "x", "y", "w", "h")
+CENTRE = ("x", "y", "w", "h")
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
+ALIASES = {"filename": "id", "file_name": "id", "image_id": "id", "image": "id", "class": "label"}
+
+
+@dataclass
+class _Group:
+    """The rows of one layout, as they come in."""
+
+    key: str
+    id: str
+    width: float
+    height: float
+    labels: list[str] = field(default_factory=list)
+    boxes: list[list[float]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+
+def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterator[Layout]:
+    """Layouts in the order of their first rows."""
+    with Source(path, progress) as source:
+        lines = _lines(source)
+        first = next(lines, "")
+        columns, delimiter = _header(first, path)
+        corners = "xmin" in columns
+        rows = csv.reader(lines, delimiter=delimiter)
+        group: _Group | None = None
+        done: set[str] = set()
+        while True:
+            try:
+                row = next(rows, None)
+            except csv.Error as error:
+                problems.report(f"{path}, line {rows.line_num + 1}", f"not readable CSV: {error}")
+                continue
+            if row is None:
+                break
+            if not any(row):
+                continue
+            line = rows.line_num + 1
+            try:
+                group, finished = _row(row, columns, line, group, done)
+            except LayoutdmError as error:
+                problems.report(f"{path}, line {line}", str(error))
+                continue
+            if finished:
+                yield _layout(finished, corners, path, problems)
+        if group:
+            yield _layout(group, corners, path, problems)
+        source.tick()
+
+
+def _lines(source: Source) -> Iterator[str]:
+    number = 0
+    while line := source.readline(LONGEST_LINE):
+        number += 1
+        if number % TICK == 0:
+            source.tick()
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise LayoutdmError(
+                f"{source.path}, line {number}: is not UTF-8 text; save the table as UTF-8"
+            ) from None
+
+
+def _header(line: str, path: Path) -> tuple[dict[str, int], str]:
+    """Where each column stands, and what separates them."""
+    if not line.strip():
+        raise LayoutdmError(f"{path}: is empty or starts with an empty line; it needs a header")
+    for delimiter in ",;\t":
+        try:
+            cells = next(csv.reader([line], delimiter=delimiter))
+        except csv.Error:
+            continue
+        names = [cell.strip().lower() for cell in cells]
+        columns = {ALIASES.get(name, name): index for index, name in enumerate(names)}
+        box = CENTRE if set(CENTRE) <= set(columns) else CORNERS
+        if {"width", "height", "label", *box} <= set(columns):
+            if not {"id", "layout"} & set(columns):
+                raise LayoutdmError(f"{path}, line 1: lacks a column id, which tells layouts apart")
+            return columns, delimiter
+    raise LayoutdmError(
+        f"{path}, line 1: the header should have the columns {','.join(COLUMNS)}, "
+        f"got {records.shown(line.strip())}"
+    )
+
+
+def _row(
+    row: list[str], columns: Mapping[str, int], line: int, group: _Group | None, done: set[str]
+) -> tuple[_Group, _Group | None]:
+    """Add a row to its group; the group before it, if that is finished now."""
+    if len(row) <= max(columns.values()):
+        raise LayoutdmError(f"has {len(row)} values; the header has {max(columns.values()) + 1}")
+    cells = {name: row[index] for name, index in columns.items()}
+    id = cells.get("id", "")
+    if id:
+        records.text(id, "id")
+    key = cells.get("layout", id)
+    sides = [records.side(records.parsed(cells[s], s), s) for s in ("width", "height")]
+    box = [cells[name] for name in (CENTRE if "x" in cells else CORNERS)]
+    empty = not cells["label"] and not any(box)
+    label = "" if empty else records.text(cells["label"], "label")
+    names = CENTRE if "x" in cells else CORNERS
+    values = [] if empty else [records.parsed(v, n) for v, n in zip(box, names, strict=True)]
+    finished = None
+    if group is None or key != group.key:
+        if key in done:
+            raise LayoutdmError(
+                f"the rows of layout {key!r} ended before; rows of one layout must stand together"
+            )
+        finished, group = group, _Group(key, id, sides[0], sides[1])
+        done.add(key)
+    if (group.id, group.width, group.height) != (id, *sides):
+        raise LayoutdmError(f"id, width and height differ from those above, of layout {key!r}")
+    if not empty:
+        group.labels.append(label)
+        group.boxes.append(values)
+        group.lines.append(line)
+    return group, finished
+
+
+def _layout(group: _Group, corners: bool, path: Path, problems: Problems) -> Layout:
+    boxes = np.array(group.boxes, dtype=np.float64).reshape(-1, 4)
+    if corners:
+        boxes = from_corners(boxes / canvas_scale(group.width, group.height))
+    labels, centre = records.keep_good(
+        group.labels, boxes, lambda index: f"{path}, line {group.lines[index]}", problems
+    )
+    return Layout(tuple(labels), centre, group.width, group.height, group.id)
+
+
+def write(layouts: Iterable[Layout], path: Path) -> Path:
+    """Write one row an element; a .tsv is separated by tabs."""
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for number, layout in enumerate(layouts, start=1):
+            sides = [repr(records.plain(side)) for side in (layout.width, layout.height)]
+            start = [number, layout.id, *sides]
+            if not len(layout):
+                rows.writerow([*start, "", "", "", "", ""])
+            for label, box in zip(layout.labels, layout.boxes.tolist(), strict=True):
+                rows.writerow([*start, label, *map(repr, box)])
+    return path
