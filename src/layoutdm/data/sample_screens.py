@@ -81,9 +81,9 @@ def item_list(sketch: Sketch, dice: Dice, top: int, bottom: int) -> None:
     high = dice.one_of((220, 264, 312, 360))
     edge, lines = dice.one_of(EDGES), dice.between(1, 2)
     picture = dice.one_of(("Image", "Icon", ""))
-    trailing = dice.one_of(("", "Icon", "Checkbox", "Text"))
+    trailing = dice.one_of(("", "", "", "Icon", "Checkbox", "Text"))
     indent = edge + (high - 60 if picture else 0)
-    for row in range(dice.between(3, 8)):
+    for row in range(dice.between(4, 10)):
         y = top + row * high
         if y + high > bottom or not sketch.room(2 + lines + bool(trailing)):
             return
@@ -273,15 +273,24 @@ def dialog(sketch: Sketch, dice: Dice, top: int, bottom: int) -> None:
 def side_menu(sketch: Sketch, dice: Dice, top: int, bottom: int) -> None:
     wide = dice.between(1040, 1200)
     sketch.add("Drawer", 0, top, wide, bottom - top)
-    sketch.add("Background Image", 0, top, wide, 560)
-    sketch.add("Image", 64, top + 120, 224, 224)
-    sketch.add("Text", 64, top + 388, dice.between(300, 600), 72)
-    y = top + 592
-    for _ in range(dice.between(4, 6)):
-        sketch.add("List Item", 0, y, wide, 184)
-        sketch.add("Icon", 64, y + 44, 96, 96)
-        sketch.add("Text", 256, y + 58, dice.between(240, 560), 68)
-        y += 184
+    y = top + 32
+    if dice.chance(0.6):
+        high = dice.between(480, 640)
+        sketch.add("Background Image", 0, top, wide, high)
+        sketch.add("Image", 64, top + high - 440, 224, 224)
+        sketch.add("Text", 64, top + high - 172, dice.between(300, 600), 72)
+        if dice.chance(0.5):
+            sketch.add("Text", 64, top + high - 84, dice.between(400, 700), 52)
+        y += high
+    high, icons = dice.one_of((168, 184, 212)), dice.chance(0.7)
+    for _ in range(dice.between(4, 8)):
+        if not sketch.room(3):
+            return
+        sketch.add("List Item", 0, y, wide, high)
+        if icons:
+            sketch.add("Icon", 64, y + (high - 96) // 2, 96, 96)
+        sketch.add("Text", 256 if icons else 64, y + (high - 68) // 2, dice.between(240, 560), 68)
+        y += high
 
 
 def player(sketch: Sketch, dice: Dice, top: int, bottom: int) -> None:
@@ -304,10 +313,12 @@ FRAMED: tuple[Kind, ...] = (
     tabs,
     settings,
     form,
+    form,
     cards,
     gallery,
+    article,
     article,
     web_page,
     place_map,
 )
-FULL: tuple[Kind, ...] = (sign_in, welcome, dialog, side_menu, player)
+FULL: tuple[Kind, ...] = (sign_in, sign_in, welcome, welcome, dialog, side_menu, player)

@@ -20,6 +20,7 @@ Corners = tuple[float, float, float, float]
 
 LINE = 1.16  # height of a line of text, as a multiple of its size
 BASELINE = 0.87  # baseline below the top of the line
+_SHARES = (0.3, 0.7, 0.2, 0.8, 0.4, 0.6)  # places along a bar
 _SMALL = 0.84  # a name may shrink to this share of the normal size
 _MOST_OUTSIDE = 0.3  # share of a name that may lie outside its own box
 
@@ -77,8 +78,11 @@ def _candidates(box: Corners, name: str, size: float) -> Iterator[tuple[float, T
         lower = middle_y if one_line else bottom - pad * 0.7 - high
         spots = [(near, upper), (middle_x, middle_y), (far, upper), (middle_x, upper)]
         spots += [(near, middle_y), (near, lower), (far, lower), (middle_x, lower)]
+        if wide < 0.5 * (right - left):  # a long bar has further gaps between what it holds
+            room = right - left - wide
+            spots += [(left + room * s, y) for s in _SHARES for y in (middle_y, upper, lower)]
         for rank, (x, y) in enumerate(spots):
-            yield penalty + 0.04 * rank, Tag(text, text_size, x, y, wide)
+            yield penalty + 0.03 * rank, Tag(text, text_size, x, y, wide)
 
 
 def _wordings(name: str, size: float, room: float) -> Iterator[tuple[float, str, float]]:
