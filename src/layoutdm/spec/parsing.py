@@ -21,8 +21,11 @@ def plain_number(value: Any) -> Any:
     """numpy numbers as Python's, whole numbers as floats; anything else as it is."""
     if isinstance(value, np.number):
         value = value.item()
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
-        return float(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return float("inf")  # refused as such
     return value
 
 
@@ -84,8 +87,8 @@ def _from_text(text: str, where: str) -> Any:
         ) from None
     except RecursionError:
         raise LayoutdmError(f"{where}request: nested too deeply to be a request") from None
-    except ValueError as error:  # a whole number with thousands of digits
-        raise LayoutdmError(f"{where}request: not usable JSON: {error}") from None
+    except ValueError:  # Python refuses to read whole numbers with thousands of digits
+        raise LayoutdmError(f"{where}request: holds a number with too many digits") from None
     if twice:
         raise SpecError(
             Problem("", f"field {shorten(key)} is given twice in one object; give it once")

@@ -7,6 +7,7 @@ elements[0].label: unknown label 'Imag'; did you mean 'Image'?
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -82,5 +83,5 @@ def nearest(word: str, known: Sequence[str]) -> str | None:
 
 def shorten(value: object, length: int = 60) -> str:
     """A value as the user wrote it, cut to a readable length."""
-    text = repr(value)
+    text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     return text if len(text) <= length else f"{text[: length - 3]}..."
