@@ -1,0 +1,66 @@
+"""Which levels a sampler visits: from all noise down to clean data in any number of steps.
+
+>>> [(step.t, step.s) for step in plan(100, 4)]
+[(100, 75), (75, 50), (50, 25), (25, 0)]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+from layoutdm.errors import LayoutdmError
+
+GRIDS = ("uniform", "cosine")
+
+
+@dataclass(frozen=True)
+class Step:
+    """The network is told `level`; the posterior goes from level t down to level s."""
+
+    level: int
+    t: int
+    s: int
+
+
+def plan(levels: int, steps: int, grid: str = "uniform", *, published: bool = False) -> list[Step]:
+    """The steps of one run; `published` gives the released code's way of skipping levels."""
+    if not 1 <= steps <= levels:
+        raise LayoutdmError(f"steps must be from 1 to {levels}, got {steps}")
+    if published:
+        return _published(levels, steps)
+    visited = _visited(levels, steps, grid)
+    return [Step(t, t, s) for t, s in pairwise(visited)]
+
+
+def _visited(levels: int, steps: int, grid: str) -> list[int]:
+    """steps + 1 falling levels from `levels` to 0."""
+    if grid == "uniform":
+        shares = [1 - i / steps for i in range(steps + 1)]
+    elif grid == "cosine":  # few tokens are decided early on, many late
+        shares = [math.cos(math.pi / 2 * i / steps) for i in range(steps + 1)]
+    else:
+        raise LayoutdmError(f"unknown grid {grid!r}; choose one of: {', '.join(GRIDS)}")
+    visited = [levels]
+    for i, share in enumerate(shares[1:], start=1):
+        # Rounding must neither repeat a level nor leave too few for the steps still to come.
+        visited.append(max(min(round(levels * share), visited[-1] - 1), steps - i))
+    return visited
+
+
+def _published(levels: int, steps: int) -> list[Step]:
+    """One-step posteriors at an index moved towards the data, as the released code skips.
+
+    It counts levels from 0. The network sees index t; the posterior removes one level of noise at
+    index t - skip, where skip is the distance from the index before, less one.
+    """
+    result = []
+    before = levels
+    for i in range(steps - 1, -1, -1):
+        index = int(i * levels / steps)
+        skip = before - index - 1
+        at = index - skip if index > skip else index
+        result.append(Step(index + 1, at + 1, at))
+        before = index
+    return result

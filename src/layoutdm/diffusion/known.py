@@ -1,0 +1,56 @@
+"""What is known about a batch of layouts before it is sampled, as token arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from layoutdm.diffusion.network import Bools, Ints, Query
+
+Floats = NDArray[np.float64]
+
+
+class Guide(Protocol):
+    """Moves log-probabilities of the bins of x, y, width, height, in place, towards a wish."""
+
+    def update(self, log_probabilities: Sequence[Any], strength: float, updates: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Known:
+    """B layouts of up to S slots.
+
+    Slots that only fill up a shorter layout are not valid; all their tokens count as fixed.
+    """
+
+    tokens: Ints  # (B, S, 5): fixed tokens, MASK elsewhere
+    fixed: Bools  # (B, S, 5)
+    valid: Bools  # (B, S)
+    pad: Bools | None = None  # (B, S): slots that may turn out empty; None: none of them
+    labels: Bools | None = None  # (B, S, labels): those the element may have; None: any
+    priors: tuple[Floats, ...] | None = None  # 4 x (B, S, K): added to log p(z_s | z_t)
+    about: Ints | None = None  # (B, S, 4): drafts for the network
+    position: Ints | None = None  # (B, S): ranks for the network
+    guide: Guide | None = None
+
+    @property
+    def counts(self) -> Ints:
+        """Number of valid slots of each layout."""
+        return np.asarray(self.valid.sum(axis=1), dtype=np.int64)
+
+    def query(self, tokens: Ints, level: int, rows: Ints | None = None) -> Query:
+        """The network's question about all layouts, or about these rows."""
+        if rows is None:
+            levels = np.full(len(tokens), level, dtype=np.int64)
+            return Query(tokens, levels, self.valid, self.about, self.position)
+        return Query(
+            tokens[rows],
+            np.full(len(rows), level, dtype=np.int64),
+            self.valid[rows],
+            None if self.about is None else self.about[rows],
+            None if self.position is None else self.position[rows],
+        )

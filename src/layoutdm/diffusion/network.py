@@ -1,0 +1,76 @@
+"""What a sampler asks of a network, and what it gets back: numpy arrays in, numpy arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from layoutdm.errors import LayoutdmError
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Array = NDArray[Any]
+
+# Noise of the drafts that a network with `about` inputs was trained on, as standard deviations.
+ABOUT_NOISE = (0.025, 0.05, 0.1, 0.2)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the run half needs to know of a network; the rest of its config is the file's matter."""
+
+    sizes: tuple[int, int, int, int, int]  # values of label, x, y, width, height
+    max_elements: int = 25
+    number_first: bool = True  # the number of elements is drawn first, and PAD never
+    about_levels: int = 0  # noise levels of drafts that the network reads
+
+    @classmethod
+    def from_config(cls, record: Mapping[str, Any]) -> Traits:
+        """From the `network` part of a model's config.json."""
+        try:
+            a, b, c, d, e = (int(size) for size in record["sizes"])
+            return cls(
+                sizes=(a, b, c, d, e),
+                max_elements=int(record.get("max_elements", 25)),
+                number_first=record.get("kind", "element") == "element"
+                and bool(record.get("number", True)),
+                about_levels=int(record.get("about_levels", 0)),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise LayoutdmError(f"the model's network config is damaged: {error}") from None
+
+
+@dataclass(frozen=True)
+class Query:
+    """A batch of partly known layouts: see the fields of a network's query in docs/sampling.md.
+
+    tokens (B, S, 5) local ids; level (B,) noise levels 1..T; valid (B, S), False for slots that
+    only fill up; about (B, S, 4), 0 for no draft; position (B, S), 0 for unordered.
+    """
+
+    tokens: Ints
+    level: Ints
+    valid: Bools
+    about: Ints | None = None
+    position: Ints | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """log p(z_0) of each modality, (B, S, K + 1) with PAD last; and of 1, 2, ... elements."""
+
+    log_probs: tuple[Array, ...]
+    number: Array | None = None
+
+
+class Denoiser(Protocol):
+    """Anything that answers queries: ONNX Runtime, torch, or a test's constant."""
+
+    @property
+    def traits(self) -> Traits: ...
+
+    def __call__(self, query: Query) -> Prediction: ...

@@ -1,0 +1,121 @@
+"""Steps of mask-only diffusion: a token is decided once, so only those decided now are drawn.
+
+Whether a token is decided in a step depends on the level alone, not on the prediction. So the
+network is asked only about layouts that decide a token, and only those tokens' rows are touched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
+from layoutdm.diffusion.grid import Step
+from layoutdm.diffusion.known import Floats, Known
+from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
+from layoutdm.diffusion.schedule import Schedule
+from layoutdm.diffusion.settings import Settings
+
+# The published floor of log-probabilities: nothing that is allowed is ever quite impossible.
+LOG_FLOOR = -70.0
+
+
+def mask_chances(schedule: Schedule, settings: Settings, step: Step) -> tuple[float, float]:
+    """How likely a decided free token becomes MASK in this step, and MASK stays MASK.
+
+    The first is 0 unless remasking is on; the second makes up for it, so that the share of masked
+    tokens at each level is the schedule's own (Wang et al. 2025).
+    """
+    at_s, at_t = float(schedule.level(step.s).mask), float(schedule.level(step.t).mask)
+    low, high = settings.remask_range
+    again = 0.0
+    if settings.remask and step.s and low <= step.t / schedule.steps <= high:
+        most = min(1.0, at_s / max(1.0 - at_t, 1e-12))
+        scaled = settings.remask * most
+        again = scaled if settings.remask_form == "rescale" else min(settings.remask, most)
+    return again, (at_s - again * (1.0 - at_t)) / at_t
+
+
+class RevealStep:
+    """Takes steps in place; for schedules that only mask, without priors and guidance."""
+
+    def __init__(
+        self,
+        denoiser: Denoiser,
+        schedule: Schedule,
+        settings: Settings,
+        known: Known,
+        absorbing: bool = True,
+    ) -> None:
+        self.denoiser, self.known = denoiser, known
+        self.schedule, self.settings = schedule, settings
+        self.sizes = denoiser.traits.sizes
+        self.mask = np.array(self.sizes, dtype=np.int64) + 1
+        self.free = ~known.fixed
+        self.masked: Bools | None = None
+        self.width = max(self.sizes) + (known.pad is not None)
+
+    def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
+        if self.masked is None:
+            self.masked = self.free & (tokens == self.mask)
+        masked = self.masked
+        again, stay = mask_chances(self.schedule, self.settings, step)
+        decided = masked & (uniform >= stay)
+        if again:
+            remasked = self.free & ~masked & (uniform < again)
+        places = np.flatnonzero(decided)
+        if len(places):
+            share = (uniform.reshape(-1)[places] - stay) / (1.0 - stay)
+            tokens.reshape(-1)[places] = self._draw(tokens, step, places, share)
+            masked ^= decided
+        if again:
+            masked |= remasked
+            np.copyto(tokens, np.broadcast_to(self.mask, tokens.shape), where=remasked)
+
+    def _draw(self, tokens: Ints, step: Step, places: Ints, share: Floats) -> Ints:
+        """Values of the tokens at these flat places, from the network's prediction."""
+        _, slots, _ = tokens.shape
+        element, modality = np.divmod(places, 5)
+        at = element
+        if self.settings.lazy:
+            asked = np.unique(element // slots)
+            if len(asked) < len(tokens):
+                number = np.zeros(len(tokens), dtype=np.int64)
+                number[asked] = np.arange(len(asked))
+                at = number[element // slots] * slots + element % slots
+                prediction = self.denoiser(self.known.query(tokens, step.level, asked))
+            else:
+                prediction = self.denoiser(self.known.query(tokens, step.level))
+        else:
+            prediction = self.denoiser(self.known.query(tokens, step.level))
+        logits = self._rows(prediction.log_probs, element, at, modality)
+        return draw(self._weights(logits), share)
+
+    def _rows(
+        self, log_probs: tuple[Array, ...], element: Ints, at: Ints, modality: Ints
+    ) -> Floats:
+        """(tokens, widest) log-probabilities, -inf where a value is not allowed."""
+        rows = np.full((len(at), self.width), -np.inf)
+        pad, labels = self.known.pad, self.known.labels
+        for m, size in enumerate(self.sizes):
+            mine = np.flatnonzero(modality == m)
+            if not len(mine):
+                continue
+            states = size if pad is None else size + 1
+            found = log_probs[m].reshape(-1, size + 1)[at[mine], :states]
+            part = np.maximum(found, LOG_FLOOR, dtype=np.float64)
+            if pad is not None:
+                part[~pad.reshape(-1)[element[mine]], size] = -np.inf
+            if m == 0 and labels is not None:
+                part[:, :size][~labels.reshape(-1, size)[element[mine]]] = -np.inf
+            rows[mine, :states] = part
+        return rows
+
+    def _weights(self, logits: Floats) -> Floats:
+        settings = self.settings
+        logits -= logits.max(axis=-1, keepdims=True)
+        if settings.temperature != 1.0:
+            logits /= settings.temperature
+        weights = np.exp(logits)
+        if settings.top_k:
+            weights = keep_top_k(weights, settings.top_k)
+        return keep_top_p(weights, settings.top_p)

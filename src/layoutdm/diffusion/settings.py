@@ -1,0 +1,104 @@
+"""How to sample, in one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from layoutdm.diffusion.grid import GRIDS
+from layoutdm.errors import LayoutdmError
+
+CHOICES = {
+    "grid": GRIDS,
+    "posterior": ("exact", "published"),
+    "filter": ("prediction", "published"),
+    "remask_form": ("cap", "rescale"),
+    "about": ("auto", "network", "prior", "both"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every choice a run of the sampler leaves open.
+
+    >>> Settings().replaced(steps=20, top_p=0.95).steps
+    20
+    """
+
+    steps: int | None = None  # None: all levels of the schedule
+    grid: str = "uniform"
+    posterior: str = "exact"  # "published": the released code's approximation of skipped levels
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0  # 0: all
+    # Temperature, top-p and top-k act on the prediction of z_0; "published": on p(z_s | z_t),
+    # MASK included, and top-p also drops the token that crosses p.
+    filter: str = "prediction"
+    remask: float = 0.0  # chance that a decided free token becomes MASK again, in each step
+    remask_form: str = "cap"  # or "rescale": a share of the largest chance that keeps marginals
+    remask_range: tuple[float, float] = (0.0, 1.0)  # share of the levels in which it happens
+    about: str = "auto"  # where drafts go: into the network, into a prior, or both
+    relation_strength: float = 420.0
+    relation_updates: int = 3
+    relation_range: tuple[float, float] = (0.1, 1.0)  # share of the levels that are guided
+    ordered: bool = False  # unconditional requests: elements in top-left order
+    lazy: bool = True  # ask the network only about layouts that decide a token in this step
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise LayoutdmError(
+                    f"{name} {getattr(self, name)!r} is unknown; choose one of: "
+                    f"{', '.join(allowed)}"
+                )
+        _check(self.steps is None or _whole(self.steps, 1), "steps", self.steps, "1 or more")
+        _check(_real(self.temperature) and self.temperature > 0, "temperature", self.temperature,
+               "more than 0")
+        _check(_real(self.top_p) and 0 < self.top_p <= 1, "top_p", self.top_p,
+               "more than 0 and at most 1")
+        _check(_whole(self.top_k, 0), "top_k", self.top_k, "0 (all) or a whole number")
+        _check(_real(self.remask) and 0 <= self.remask <= 1, "remask", self.remask, "from 0 to 1")
+        _check(_real(self.relation_strength) and self.relation_strength >= 0,
+               "relation_strength", self.relation_strength, "0 or more")
+        _check(_whole(self.relation_updates, 0), "relation_updates", self.relation_updates,
+               "0 or more")
+        for name in ("remask_range", "relation_range"):
+            low, high = getattr(self, name)
+            _check(0 <= low <= high <= 1, name, (low, high), "two rising shares from 0 to 1")
+
+    def replaced(self, **changes: Any) -> Settings:
+        """With these settings changed; None leaves a setting as it is."""
+        known = {item.name for item in fields(self)}
+        for name in changes:
+            if name not in known:
+                raise LayoutdmError(
+                    f"unknown sampling setting {name!r}; the settings are: "
+                    f"{', '.join(sorted(known))}"
+                )
+        given = {name: _plain(value) for name, value in changes.items() if value is not None}
+        return replace(self, **given)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Settings:
+        return cls().replaced(**record)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _real(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check(right: bool, name: str, value: object, wanted: str) -> None:
+    if not right:
+        raise LayoutdmError(f"{name} must be {wanted}, got {value!r}")

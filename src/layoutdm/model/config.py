@@ -1,0 +1,87 @@
+"""What a model folder's config.json holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from layoutdm.diffusion.network import Traits
+from layoutdm.diffusion.schedule import Schedule
+from layoutdm.errors import LayoutdmError
+from layoutdm.tokens import Bins, Tokenizer
+
+CONFIG = "config.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ModelConfig:
+    """Labels, bins, schedule and network of a model, and the sampling it does best with."""
+
+    tokenizer: Tokenizer
+    schedule: Schedule
+    traits: Traits
+    network: Mapping[str, Any]  # the network's own config, for whoever builds it
+    sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by task
+    canvas: tuple[float, float] = (1.0, 1.0)
+    number_histogram: tuple[float, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.tokenizer.labels
+
+    @property
+    def max_elements(self) -> int:
+        return self.tokenizer.max_elements
+
+    def sampling_of(self, task: str) -> dict[str, Any]:
+        """The model's own sampling settings for a task, on top of its defaults."""
+        return {**self.sampling.get("default", {}), **self.sampling.get(task, {})}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any], where: str = "config.json") -> ModelConfig:
+        if record.get("format") != FORMAT:
+            raise LayoutdmError(
+                f"{where}: format {record.get('format')!r} is unknown; this version reads {FORMAT}"
+            )
+        try:
+            network = record["network"]
+            labels = tuple(str(label) for label in record["labels"])
+            width, height = record.get("canvas") or (1.0, 1.0)
+            tokenizer = Tokenizer(
+                labels, Bins.from_dict(record["bins"]), int(record["max_elements"])
+            )
+            config = cls(
+                tokenizer=tokenizer,
+                schedule=Schedule.from_dict(record["schedule"]),
+                traits=Traits.from_config(network),
+                network=network,
+                sampling=record.get("sampling") or {},
+                canvas=(float(width), float(height)),
+                number_histogram=tuple(record.get("number_histogram") or ()),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise LayoutdmError(f"{where}: damaged: {missing}") from None
+        if config.traits.sizes != tokenizer.sizes:
+            raise LayoutdmError(
+                f"{where}: the network's sizes {config.traits.sizes} differ from those of the "
+                f"labels and bins {tokenizer.sizes}"
+            )
+        return config
+
+    @classmethod
+    def read(cls, folder: Path) -> ModelConfig:
+        path = folder / CONFIG
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise LayoutdmError(f"{folder}: holds no {CONFIG}; it is not a model folder") from None
+        except (ValueError, UnicodeDecodeError) as error:
+            raise LayoutdmError(f"{path}: is not valid JSON: {error}") from None
+        if not isinstance(record, dict):
+            raise LayoutdmError(f"{path}: must hold a JSON object")
+        return cls.from_dict(record, str(path))

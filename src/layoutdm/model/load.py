@@ -1,0 +1,65 @@
+"""Find a model by embedded name, folder or hub id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.model.config import CONFIG, ModelConfig
+from layoutdm.model.onnx import FILE, OnnxDenoiser
+from layoutdm.model.pipeline import Model
+
+WEIGHTS = Path(__file__).resolve().parent.parent / "weights"
+
+
+def embedded() -> dict[str, Path]:
+    """Names and folders of the models that came with the package."""
+    if not WEIGHTS.is_dir():
+        return {}
+    return {
+        folder.name: folder
+        for folder in sorted(WEIGHTS.iterdir())
+        if (folder / CONFIG).is_file() and (folder / FILE).is_file()
+    }
+
+
+def load(name: str | Path = "rico25", *, threads: int | None = None) -> Model:
+    """A model by the name of an embedded one, a folder, or an id such as user/model on the hub."""
+    folder = find(name)
+    config = ModelConfig.read(folder)
+    return Model(config, OnnxDenoiser(folder / FILE, config.traits, threads), str(name))
+
+
+def find(name: str | Path) -> Path:
+    """The folder of a model; one from the hub is fetched and kept in its cache."""
+    here = embedded()
+    if isinstance(name, str) and name in here:
+        return here[name]
+    folder = Path(name)
+    if folder.is_dir():
+        return folder
+    text = str(name)
+    if text.count("/") == 1 and not text.startswith((".", "/", "~")):
+        return _from_hub(text)
+    names = ", ".join(here) or "none"
+    raise LayoutdmError(
+        f"model {text!r} is unknown: the embedded models are {names}; "
+        "a folder or a hub id such as user/model works too"
+    )
+
+
+def _from_hub(id: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise LayoutdmError(
+            f"model {id!r} is neither embedded nor a folder; to fetch it from the hub, "
+            "install huggingface_hub (pip install 'layoutdm[train]')"
+        ) from None
+    try:
+        return Path(snapshot_download(id, allow_patterns=[CONFIG, FILE, "README.md"]))
+    except Exception as error:  # network, permission, missing: one sentence for all of them
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise LayoutdmError(
+            f"model {id!r} is neither embedded nor a folder, and the hub did not give it: {reason}"
+        ) from None

@@ -1,0 +1,201 @@
+"""From conditions to what a sampler knows: tokens, masks, priors, drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from layoutdm.constraints import Edges, Guide, condition_priors
+from layoutdm.diffusion.known import Known
+from layoutdm.diffusion.network import ABOUT_NOISE, Bools, Ints, Traits
+from layoutdm.diffusion.settings import Settings
+from layoutdm.spec import Condition, Spec
+from layoutdm.tokens import Tokenizer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One condition, ready to be put into batches; n listed elements."""
+
+    condition: Condition
+    tokens: Ints  # (n, 5): MASK where free
+    fixed: Bools  # (n, 5)
+    labels: Bools | None  # (n, labels), when an element has a choice of some labels
+    priors: tuple[Floats, ...] | None
+    about: Ints | None  # (n, 4)
+    ordered: bool
+
+    @property
+    def guided(self) -> bool:
+        return self.condition.guided
+
+
+def explicit_strength(spec: Spec) -> Bools:
+    """(n, 4): weak wishes whose strength the request itself gives."""
+    given = np.zeros((len(spec.elements), 4), dtype=bool)
+    for row, element in enumerate(spec.elements):
+        for column, name in enumerate(("x", "y", "width", "height")):
+            given[row, column] = "strength" in getattr(
+                getattr(element, name), "model_fields_set", ()
+            )
+    return given
+
+
+def prepare(
+    spec: Spec, condition: Condition, tokenizer: Tokenizer, traits: Traits, settings: Settings
+) -> Prepared:
+    """Tokens of what is fixed, and where weak wishes go: into the network, a prior, or both."""
+    n = len(condition)
+    tokens = np.tile(tokenizer.mask, (n, 1))
+    fixed = np.zeros((n, 5), dtype=bool)
+    choices = condition.label_choices.sum(axis=1)
+    fixed[:, 0] = choices == 1
+    tokens[fixed[:, 0], 0] = condition.label_choices[fixed[:, 0]].argmax(axis=1)
+    fixed[:, 1:] = np.isfinite(condition.fixed)
+    nearest = tokenizer.bins.encode(np.nan_to_num(condition.fixed))
+    tokens[:, 1:] = np.where(fixed[:, 1:], nearest, tokens[:, 1:])
+    some = bool(((choices > 1) & (choices < len(condition.labels))).any())
+    drafts, priors = _weak(spec, condition, tokenizer, traits, settings)
+    return Prepared(
+        condition=condition,
+        tokens=tokens,
+        fixed=fixed,
+        labels=condition.label_choices if some else None,
+        priors=priors,
+        about=drafts,
+        ordered=settings.ordered and n == 0,
+    )
+
+
+def _weak(
+    spec: Spec, condition: Condition, tokenizer: Tokenizer, traits: Traits, settings: Settings
+) -> tuple[Ints | None, tuple[Floats, ...] | None]:
+    wished = np.isfinite(condition.about)
+    if not wished.any():
+        return None, None
+    reads = traits.about_levels > 0
+    drafts = None
+    if reads and settings.about in ("auto", "network", "both"):
+        drafts = draft_ids(condition, tokenizer, traits.about_levels)
+    priors = condition_priors(condition, tokenizer.bins.centres)
+    if priors is None or (reads and settings.about == "network"):
+        return drafts, None
+    if reads and settings.about == "auto":
+        # The network reads drafts better than a fixed prior does; a strength asks for more.
+        explicit = explicit_strength(spec)
+        if not (explicit & wished).any():
+            return drafts, None
+        priors = [np.where(explicit[:, a, None], prior, 0.0) for a, prior in enumerate(priors)]
+    return drafts, tuple(priors)
+
+
+def draft_ids(condition: Condition, tokenizer: Tokenizer, levels: int) -> Ints:
+    """(n, 4) inputs of a network that reads drafts: 0 for none, else noise level and bin."""
+    wished = np.isfinite(condition.about)
+    noise = np.array(ABOUT_NOISE[:levels])
+    margin = np.nan_to_num(condition.within)
+    level = np.abs(margin[..., None] - noise).argmin(axis=-1)
+    bins = tokenizer.bins.encode(np.nan_to_num(condition.about))
+    counts = np.array(tokenizer.bins.counts)
+    return np.where(wished, 1 + level * counts + bins, 0).astype(np.int64)
+
+
+def listed(group: Sequence[Prepared], tokenizer: Tokenizer) -> tuple[Ints, Bools]:
+    """The listed elements alone, (B, S, 5) tokens and (B, S) valid slots, at least one slot."""
+    slots = max(1, *(len(item.tokens) for item in group))
+    tokens = np.tile(tokenizer.pad, (len(group), slots, 1))
+    valid = np.zeros((len(group), slots), dtype=bool)
+    for row, item in enumerate(group):
+        n = len(item.tokens)
+        tokens[row, :n] = item.tokens
+        valid[row, :n] = True
+    return tokens, valid
+
+
+def batch(
+    group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: Tokenizer
+) -> Known:
+    """What is known about a batch; `counts` are the numbers of elements, None: PAD is drawn.
+
+    With counts, slots beyond a layout's own number only fill up. Without, as published, every
+    layout has all slots: PAD is forced beyond its largest number and free beyond its smallest.
+    """
+    slots = max(counts) if counts is not None else tokenizer.max_elements
+    size = len(group)
+    tokens = np.tile(tokenizer.mask, (size, slots, 1))
+    fixed = np.zeros((size, slots, 5), dtype=bool)
+    valid = np.ones((size, slots), dtype=bool)
+    pad = None if counts is not None else np.zeros((size, slots), dtype=bool)
+    for row, item in enumerate(group):
+        n = len(item.tokens)
+        tokens[row, :n] = item.tokens
+        fixed[row, :n] = item.fixed
+        condition = item.condition
+        if counts is not None:
+            valid[row, counts[row] :] = False
+        elif pad is not None:
+            pad[row, condition.min_elements : condition.max_elements] = True
+        end = counts[row] if counts is not None else condition.max_elements
+        tokens[row, end:] = tokenizer.pad
+        fixed[row, end:] = True
+    if pad is not None and not pad.any():
+        pad = None
+    position = None
+    if any(item.ordered for item in group):
+        ranks = np.arange(1, slots + 1)
+        position = np.stack([ranks if item.ordered else 0 * ranks for item in group])
+    return Known(
+        tokens=tokens,
+        fixed=fixed,
+        valid=valid,
+        pad=pad,
+        labels=_labels(group, slots, len(tokenizer.labels)),
+        priors=_priors(group, slots, tokenizer.bins.counts),
+        about=_drafts(group, slots),
+        position=position,
+        guide=_guide(group, tokenizer),
+    )
+
+
+def _labels(group: Sequence[Prepared], slots: int, labels: int) -> Bools | None:
+    if all(item.labels is None for item in group):
+        return None
+    allowed = np.ones((len(group), slots, labels), dtype=bool)
+    for row, item in enumerate(group):
+        if item.labels is not None:
+            allowed[row, : len(item.labels)] = item.labels
+    return allowed
+
+
+def _priors(
+    group: Sequence[Prepared], slots: int, counts: tuple[int, ...]
+) -> tuple[Floats, ...] | None:
+    if all(item.priors is None for item in group):
+        return None
+    priors = tuple(np.zeros((len(group), slots, count)) for count in counts)
+    for row, item in enumerate(group):
+        for a, prior in enumerate(item.priors or ()):
+            priors[a][row, : len(prior)] = prior
+    return priors
+
+
+def _drafts(group: Sequence[Prepared], slots: int) -> Ints | None:
+    if all(item.about is None for item in group):
+        return None
+    about = np.zeros((len(group), slots, 4), dtype=np.int64)
+    for row, item in enumerate(group):
+        if item.about is not None:
+            about[row, : len(item.about)] = item.about
+    return about
+
+
+def _guide(group: Sequence[Prepared], tokenizer: Tokenizer) -> Guide | None:
+    if not any(item.guided for item in group):
+        return None
+    edges = Edges.from_conditions([item.condition for item in group])
+    return None if edges.empty else Guide(edges, tokenizer.bins.centres)
