@@ -51,8 +51,8 @@ def violation(
 
 def violations(bbox: ArrayLike, mask: ArrayLike, edges: ArrayLike) -> Floats:
     """The share of broken relations of each layout; NaN where none was asked."""
+    broken = broken_edges(bbox, mask, edges)
     rows = np.asarray(edges, dtype=np.int64).reshape(-1, 4)
-    broken = broken_edges(bbox, mask, rows)
     size = len(np.asarray(mask))
     asked = np.bincount(rows[:, 0], minlength=size).astype(np.float64)
     failed = np.bincount(rows[:, 0], weights=broken, minlength=size)
