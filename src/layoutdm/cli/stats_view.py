@@ -166,12 +166,12 @@ def _remarks(report: Report) -> Iterator[str]:
         yield "The paper's filters are applied."
     elif outside:
         kept = report.total.layouts - sum(outside.values())
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in outside.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in outside.items())
         yield f"The paper's filters would keep {kept:,} layouts and remove: {reasons}."
     else:
         yield "The paper's filters would remove nothing."
     if report.removed:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.removed.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in report.removed.items())
         yield f"Left out: {reasons}."
 
 

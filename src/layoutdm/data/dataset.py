@@ -127,12 +127,12 @@ def _check_not_empty(name: str, parts: Parts, problems: Problems) -> None:
     what = (
         f"split {empty[0]!r} ends up empty" if any(parts.splits.values()) else "no layout is left"
     )
-    reasons = [f"{count} {reason}" for reason, count in problems.removed.items()]
+    reasons = [f"{reason} {count}" for reason, count in problems.removed.items()]
     if problems.count:
-        reasons.append(f"{problems.count} unreadable records")
+        reasons.append(f"unreadable records {problems.count}")
     if reasons:
         raise LayoutdmError(
-            f"{where}: {what} after removing {', '.join(reasons)}; "
+            f"{where}: {what} after leaving out {', '.join(reasons)}; "
             "loosen max_elements or portrait, or switch the filters off"
         )
     raise LayoutdmError(f"{where}: {what}; there should be at least one layout")

@@ -141,7 +141,8 @@ def columns(lengths: Mapping[int, int], mean: float) -> str:
         f'<text x="{at + 6:.1f}" y="12" style="fill:var(--ink)">mean {mean:.1f}</text>'
     )
     return (
-        f'<svg viewBox="0 0 {width} {height}" role="img"><title>Elements per layout</title>'
+        f'<svg class="columns" viewBox="0 0 {width} {height}" role="img">'
+        "<title>Elements per layout</title>"
         f'{grid}<g fill="#0072b2">{bars}</g>{names}{marker}</svg>'
     )
 

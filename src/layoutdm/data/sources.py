@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from layoutdm import formats
 from layoutdm.data.labels import PUBLAYNET, RICO25
 from layoutdm.data.splits import PUBLAYNET_CUT, RICO_CUTS, SPLITS, cut, split_files
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats import publaynet, rico
 from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import Filters, keep
 from layoutdm.formats.problems import Problems
@@ -52,38 +54,40 @@ def find(source: str | Path, format: str | None = None) -> Found:
                 f"built in: {', '.join(BUILT_IN)}"
             )
         name, path = str(source), BUILT_IN[str(source)]
-    if path.is_dir():
-        if format is None:
-            format = _original(path)
-        files = {} if format == "rico" else split_files(path)
-        if files:
-            return Found(name, path, format, files)
-        if not any(path.iterdir()):
-            raise LayoutdmError(
-                f"{path}: the folder is empty; it should hold files named train, val and test, "
-                "or layouts in one of the readable formats"
-            )
-    elif format is None:
-        format = _original(path)
-    return Found(name, path, format, {"": [path]})
+    format = format or _original(path)
+    files = _files(path, format)
+    if not files and path.is_dir() and not any(path.iterdir()):
+        raise LayoutdmError(
+            f"{path}: the folder is empty; it should hold files named train, val and test, "
+            "or layouts in one of the readable formats"
+        )
+    return Found(name, path, format, files or {"": [path]})
 
 
 def _original(path: Path) -> str | None:
-    """ "rico" or "publaynet" when the path holds the original annotations, else None."""
-    from layoutdm.formats import publaynet, rico
+    """ "rico" or "publaynet" when the path holds the original annotations, else None.
 
+    A single COCO file is never taken for PubLayNet: its split could not be told.
+    """
     if rico.recognise(path):
         return "rico"
-    return "publaynet" if publaynet.recognise(path) else None
+    return "publaynet" if path.is_dir() and publaynet.recognise(path) else None
+
+
+def _files(path: Path, format: str | None) -> dict[str, list[Path]]:
+    """The files by split; empty when nothing names a split."""
+    if format == "rico":
+        return {}
+    if format == "publaynet":
+        official = publaynet.official_files(path) if path.is_dir() else [path]
+        return {"train" if file.name.startswith("train") else "val": [file] for file in official}
+    return split_files(path) if path.is_dir() else {}
 
 
 def read_split(
     found: Found, split: str, filters: Filters, problems: Problems, progress: Progress = silent
 ) -> Iterator[Layout]:
     """Stream the filtered layouts of one split's files; what is removed counts in `problems`."""
-    from layoutdm import formats
-    from layoutdm.formats import publaynet, rico
-
     for path in found.files[split]:
         if found.format == "rico":
             yield from rico.read(path, problems, progress, filters)
@@ -122,8 +126,7 @@ def _publaynet_parts(read: Mapping[str, tuple[Layout, ...]], seed: int) -> Parts
     if "train" in read:
         splits["train"], splits["val"] = cut(read["train"], (PUBLAYNET_CUT,), seed)
         notes.append(f"official train, shuffled with seed {seed}, as 95 % train and 5 % val")
-    for official in ("val", ""):
-        if official in read:
-            splits["test"] = read[official]
-            notes.append("official val as test" if official else "one file as test")
+    if "val" in read:
+        splits["test"] = read["val"]
+        notes.append("official val as test")
     return Parts(splits, "; ".join(notes), PUBLAYNET)

@@ -14,7 +14,7 @@ from layoutdm import __version__
 from layoutdm.data import plots
 from layoutdm.data.report import Report
 from layoutdm.data.statistics import LabelStatistics, Statistics
-from layoutdm.formats.palette import colour
+from layoutdm.formats.palette import colour, edge
 
 MOST_MAPS = 120  # a data set with thousands of labels must still give a page that opens
 MOST_CANVASES = 8
@@ -34,7 +34,7 @@ def to_page(report: Report) -> str:
             "Elements per layout",
             f"Mean {total.mean_length:.1f}, median {total.median_length:g}, "
             f"longest {total.longest}.",
-            plots.columns(total.lengths, total.mean_length),
+            f'<div class="scroll">{plots.columns(total.lengths, total.mean_length)}</div>',
         ),
         _section(
             "Where elements sit",
@@ -121,7 +121,7 @@ def _maps(total: Statistics) -> str:
     ratio = plots.canvas_ratio(total.canvases)
     ranked = [item for item in by_count(total.labels) if item[1].elements]
     figures = "".join(
-        f"<figure>{plots.heat_map(stats.heat, ratio, colour(label), label)}"
+        f"<figure>{plots.heat_map(stats.heat, ratio, edge(label), label)}"
         f"<figcaption>{escape(label)} <small>{stats.elements:,}</small></figcaption></figure>"
         for label, stats in ranked[:MOST_MAPS]
     )
@@ -169,7 +169,7 @@ def _filters_note(report: Report) -> str:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    return ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]], kind: str) -> str:
@@ -187,7 +187,8 @@ _STYLE = """
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d1f23;
   --quiet: #767b85; --line: #e6e4df; --cell: #f4f2ee; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15171a; --card: #1d2024; --ink: #ecebe8;
-  --quiet: #979ca6; --line: #30343a; --cell: #262a2f; } }
+  --quiet: #979ca6; --line: #30343a; --cell: #262a2f; }
+  .maps g, .bar, .labels i, .mean rect + rect { filter: brightness(1.45); } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -218,6 +219,7 @@ td { white-space: nowrap; }
 .labels i { display: inline-block; width: 10px; height: 10px; border-radius: 3px;
   margin-right: 10px; }
 svg { display: block; width: 100%; }
+.columns { min-width: 640px; }
 .bar { height: 12px; }
 .mean { width: auto; height: 30px; margin-left: auto; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(128px, 1fr));

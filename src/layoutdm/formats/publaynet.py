@@ -39,7 +39,7 @@ def read(
 ) -> Iterator[Layout]:
     """The pages that stay, of one file or of each official file in a folder."""
     if path.is_dir():
-        for file in _official_files(path):
+        for file in official_files(path):
             yield from read(file, problems, progress, filters)
         return
     pages = coco.pages(path, problems, progress, by_id=True)
@@ -93,7 +93,8 @@ def _flaw(label: str, box: Sequence[float], width: float, height: float) -> str 
     return element_flaw((left, top, left + wide, top + high), width, height)
 
 
-def _official_files(folder: Path) -> list[Path]:
+def official_files(folder: Path) -> list[Path]:
+    """train.json and val.json, those of the two that are there."""
     files = [folder / name for name in OFFICIAL if (folder / name).is_file()]
     if not files:
         raise LayoutdmError(f"{folder}: holds neither train.json nor val.json; one should be there")
