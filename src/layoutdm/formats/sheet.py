@@ -32,7 +32,6 @@ class Grid:
     """Cells of one size; every layout is fitted into its cell in its own proportions."""
 
     columns: int
-    rows: int
     cell_width: float
     cell_height: float
     font: float
@@ -57,7 +56,7 @@ def plan(layouts: Sequence[Layout], columns: int | None = None) -> Grid:
             (min(n, count) for n in tries),
             key=lambda n: (ceil(count / n) * n - count) / count + abs(n / ideal - 1) / 2,
         )
-    return Grid(columns, ceil(count / columns), wide, high, font, gap)
+    return Grid(columns, wide, high, font, gap)
 
 
 def compose(
@@ -75,16 +74,19 @@ def compose(
     font, margin = grid.font, round(2.2 * grid.font)
     caption_room = round(2.1 * font) if texts else 0
     width = grid.columns * (grid.cell_width + grid.gap) - grid.gap
-    items, y = list[Item](), float(margin)
+    items, y, top = list[Item](), float(margin), 0.0
     if title:
         size = 1.8 * font
         items.append(Words(margin, y + size, shorten(name(title), size, width), size, INK))
         y += 2 * size
-    for index, layout in enumerate(layouts):
-        row, column = divmod(index, grid.columns)
+    sizes = [fit(layout, grid) for layout in layouts]
+    for index, (layout, (wide, high)) in enumerate(zip(layouts, sizes, strict=True)):
+        column = index % grid.columns
+        if column == 0:
+            top = y
+            y += max(size[1] for size in sizes[index : index + grid.columns])
+            y += caption_room + grid.gap
         left = margin + column * (grid.cell_width + grid.gap)
-        top = y + row * (grid.cell_height + caption_room + grid.gap)
-        wide, high = fit(layout, grid)
         inset = (left + round((grid.cell_width - wide) / 2), top)
         tile = scene.picture(layout, wide, high, font=font, labels=labels, name=name)
         items += tile.moved(*inset).items
@@ -92,7 +94,6 @@ def compose(
             text = shorten(name(texts[index]), font, grid.cell_width)
             centre, baseline = left + grid.cell_width / 2, top + high + 1.5 * font
             items.append(Words(centre, baseline, text, font, QUIET_INK, centred=True))
-    y += grid.rows * (grid.cell_height + caption_room + grid.gap)
     page = width
     if legend and layouts:
         room, counts = max(width, 40 * font), scene.label_counts(layouts)

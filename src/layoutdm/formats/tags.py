@@ -22,7 +22,8 @@ LINE = 1.16  # height of a line of text, as a multiple of its size
 BASELINE = 0.87  # baseline below the top of the line
 _SHARES = (0.3, 0.7, 0.2, 0.8, 0.4, 0.6)  # places along a bar
 _SMALL = 0.84  # a name may shrink to this share of the normal size
-_MOST_OUTSIDE = 0.3  # share of a name that may lie outside its own box
+_MOST_OUTSIDE = 0.22  # share of a name that may lie outside its own box
+_OVERHANG = 0.3  # how far it may stick out on the left and right, in heights of a line
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def _cost(
         return float("inf")
     area = _area(tag)
     outside = 1 - _shared(tag, box) / area
-    if outside > _MOST_OUTSIDE:
+    overhang = max(box[0] - tag[0], tag[2] - box[2]) / (tag[3] - tag[1])
+    if outside > _MOST_OUTSIDE or overhang > _OVERHANG:
         return float("inf")
     covered = sum(_shared(tag, other) for other in smaller) / area
     return 2.0 * outside + 1.5 * min(covered, 1.0)

@@ -43,11 +43,18 @@ def clean(text: str) -> str:
 
 
 def drawable(text: str) -> str:
-    """`clean`, and letters that no font of this machine holds are written as their code."""
+    """`clean`, and letters that no font of this machine holds lose their accents or, failing
+    that, are written as their code, so that two names never look the same as empty squares."""
     line = clean(text)
     if _font_name(line) is not None:
         return line
-    return "".join(c if _has(None, c) else f"\\u{ord(c):04x}" for c in line)
+    return "".join(c if _has(None, c) else _spelled(c) for c in line)
+
+
+def _spelled(character: str) -> str:
+    plain = unicodedata.normalize("NFKD", character)
+    bare = "".join(c for c in plain if not unicodedata.combining(c))
+    return bare if bare and all(_has(None, c) for c in bare) else f"\\u{ord(character):04x}"
 
 
 @cache

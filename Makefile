@@ -1,0 +1,60 @@
+# Two commands need nothing but Python 3.11 or newer with venv and pip:
+#   make demo   install what is needed to run, do the main job, say where the result is
+#   make test   install everything, run the whole test suite
+
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= demo-output
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast lint format clean
+
+help:
+	@echo "make demo       install the run half, draw the sample set into $(OUT)/"
+	@echo "make test       install everything, run the whole test suite"
+	@echo "make test-fast  the same without the slow tests"
+	@echo "make lint       ruff and mypy"
+	@echo "make format     rewrite the code as ruff would have it"
+	@echo "make clean      remove $(VENV)/ and $(OUT)/"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps say what the environment holds, so that a second run installs nothing.
+$(VENV)/.run-half: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing the run half into $(VENV)/ ..."
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.everything: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing everything, torch included, into $(VENV)/ ..."
+	$(PIP) -e '.[dev,serve]'
+	@touch $@ $(VENV)/.run-half
+
+demo: $(VENV)/.run-half
+	@mkdir -p $(OUT)
+	@$(BIN)/layoutdm stats sample
+	@$(BIN)/layoutdm render sample --count 24 --seed 1 --out $(OUT)/sample.png
+	@$(BIN)/layoutdm render sample --count 200 --out $(OUT)/sample.html
+	@echo "Done. Open $(OUT)/sample.png (24 layouts) or $(OUT)/sample.html (all 200)."
+
+test: $(VENV)/.everything
+	$(BIN)/python -m pytest
+
+test-fast: $(VENV)/.everything
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/.everything
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.everything
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) $(OUT)
