@@ -6,14 +6,19 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 
+if TYPE_CHECKING:
+    from layoutdm.formats import Problems
+    from layoutdm.formats.files import Progress
+
 PICTURES = ("png", "svg", "html", "pptx")
+SUFFIXES = {f".{name}": name for name in PICTURES} | {".htm": "html"}
 
 
 def render(
@@ -48,8 +53,13 @@ def render(
         str | None, typer.Option("--to", help="png, svg, html or pptx, when --out does not say.")
     ] = None,
     on_error: Annotated[
-        str, typer.Option("--on-error", help="stop at a bad record, or skip it and say so.")
-    ] = "stop",
+        str,
+        typer.Option(
+            "--on-error",
+            metavar="raise|skip",
+            help="What to do about a bad record: stop, or leave it out and list it at the end.",
+        ),
+    ] = "raise",
 ) -> None:
     """Draw layouts: one as a picture, several as a contact sheet or a slide each.
 
@@ -67,28 +77,36 @@ def render(
       layoutdm render layouts.jsonl --to svg --out pictures/
     """
     from layoutdm import formats
+    from layoutdm.cli.convert import check_choice, say
+    from layoutdm.cli.progress import reading
 
-    if on_error not in ("stop", "skip"):
-        raise typer.BadParameter(f"must be stop or skip, got {on_error!r}", param_hint="--on-error")
-    kind = target_format or out.suffix.lower().removeprefix(".")
-    if kind not in PICTURES:
+    check_choice(on_error, ("raise", "skip"), "--on-error")
+    check_choice(source_format, formats.READ, "--from")
+    check_choice(target_format, PICTURES, "--to")
+    check_choice(mode, ("absolute", "grid"), "--mode")
+    kind = target_format or SUFFIXES.get(out.suffix.lower())
+    if kind is None:
         raise LayoutdmError(
             f"{out}: the kind of picture is not clear; end the name with "
             f"{', '.join('.' + name for name in PICTURES)}, or give one of them with --to"
         )
     options: dict[str, Any] = {"labels": labels}
-    if kind == "html" and mode is not None:
+    if mode is not None:
+        if kind != "html":
+            raise typer.BadParameter(f"is for html only, not {kind}", param_hint="--mode")
         options["mode"] = mode
-    elif mode is not None:
-        raise LayoutdmError(f"--mode {mode} is for HTML only; {out} is to become {kind}")
-    if kind != "pptx" and columns is not None:
+    if columns is not None and kind != "pptx":
         options["columns"] = columns
     problems = formats.Problems(skip=on_error == "skip")
-    chosen = choose(_read(source, source_format, problems), count, seed)
+    with reading(source, show=None) as bar:
+        layouts = bar.count(_read(source, source_format, problems, bar.bytes))
+        chosen = choose(layouts, count, seed)
     if not chosen:
-        raise LayoutdmError(f"{source}: holds no layout; it should hold at least one")
-    formats.write(chosen, out, format=kind, **options)
-    print(f"{out}: {len(chosen)} layout{'s' if len(chosen) > 1 else ''}")
+        why = f"; {problems.count:,} bad records were left out" if problems.count else ""
+        raise LayoutdmError(f"{source}: holds no layout; it should hold at least one{why}")
+    formats.write(chosen, out, kind, **options)
+    say(problems)
+    print(f"{out}: {len(chosen)} layout{'' if len(chosen) == 1 else 's'}")
 
 
 def choose(layouts: Iterable[Layout], count: int, seed: int | None) -> list[Layout]:
@@ -109,7 +127,9 @@ def choose(layouts: Iterable[Layout], count: int, seed: int | None) -> list[Layo
     return [layout for _, layout in sorted(kept, key=lambda pair: pair[0])]
 
 
-def _read(source: str, format: str | None, problems: Any) -> Iterator[Layout]:
+def _read(
+    source: str, format: str | None, problems: Problems, progress: Progress
+) -> Iterator[Layout]:
     """All layouts of a file, a folder with split files, or a built-in set."""
     from layoutdm import formats
     from layoutdm.data.sources import find
@@ -117,4 +137,4 @@ def _read(source: str, format: str | None, problems: Any) -> Iterator[Layout]:
     found = find(source, format)
     for paths in found.files.values():
         for path in paths:
-            yield from formats.read(path, format=found.format, problems=problems)
+            yield from formats.read(path, found.format, problems, progress)
