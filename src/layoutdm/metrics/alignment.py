@@ -21,10 +21,9 @@ from numpy.typing import ArrayLike
 
 from layoutdm.boxes import to_corners
 from layoutdm.errors import LayoutdmError
-from layoutdm.metrics.pack import Bools, Floats, Ints, check_boxes, mean_of
+from layoutdm.metrics.pack import Bools, Floats, Ints, blocks, check_boxes, mean_of
 
 VARIANTS = ("layoutgan++", "attribute-conditioned", "ndn")
-_BLOCK = 512
 
 
 def alignment(
@@ -63,10 +62,7 @@ def alignments(
     counts = valid.sum(1)
     factor = scale if scale is not None else (100.0 if variant == "layoutgan++" else 1.0)
     to_zero = _padded(counts, padding, valid.shape[1]) if published else np.zeros(len(valid), bool)
-    parts = [
-        _distances(boxes[i : i + _BLOCK], valid[i : i + _BLOCK], variant, to_zero[i : i + _BLOCK])
-        for i in range(0, len(valid), _BLOCK)
-    ]
+    parts = [_distances(boxes[b], valid[b], variant, to_zero[b]) for b in blocks(valid)]
     distance = np.concatenate(parts) if parts else np.zeros(valid.shape)
     if variant == "ndn":
         return np.asarray(distance.sum(1) * factor)

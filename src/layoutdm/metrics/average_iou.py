@@ -21,13 +21,12 @@ from numpy.typing import ArrayLike
 from layoutdm.boxes import to_corners
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.overlap import intersections
-from layoutdm.metrics.pack import Bools, Floats, check_boxes, mean_of
+from layoutdm.metrics.pack import Bools, Floats, blocks, check_boxes, mean_of
 
 VARIANTS = ("vtn", "blt")
 CELLS = 32
 # Boxes that only touch meet in a sliver of rounding error, which is no overlap.
 SLIVER = float(np.finfo(np.float32).eps)
-_BLOCK = 512
 
 
 def average_iou(bbox: ArrayLike, mask: ArrayLike, variant: str = "vtn") -> float:
@@ -40,10 +39,7 @@ def average_ious(bbox: ArrayLike, mask: ArrayLike, variant: str = "vtn") -> Floa
     if variant not in VARIANTS:
         raise LayoutdmError(f"variant {variant!r} is unknown; it must be one of {VARIANTS}")
     boxes, valid = check_boxes(bbox, mask)
-    parts = [
-        _average(boxes[i : i + _BLOCK], valid[i : i + _BLOCK], variant)
-        for i in range(0, len(valid), _BLOCK)
-    ]
+    parts = [_average(boxes[b], valid[b], variant) for b in blocks(valid)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 

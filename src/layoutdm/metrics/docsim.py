@@ -17,11 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.metrics.pack import Floats, Layouts, Packed, as_packed, mean_of
+from layoutdm.metrics.pack import Floats, Layouts, Packed, as_packed, blocks, mean_of
 
 # Layouts whose numbers of elements differ by this much or more are not alike at all.
 TOO_DIFFERENT = 3
-_BLOCK = 512
 
 
 def docsim(generated: Layouts, reference: Layouts, *, published: bool = False) -> float:
@@ -43,8 +42,9 @@ def docsims(generated: Layouts, reference: Layouts, *, published: bool = False) 
             "reference layouts; give as many of both, in the same order"
         )
     scores = np.zeros(len(first))
-    for start in range(0, len(first), _BLOCK):
-        part = np.arange(start, min(start + _BLOCK, len(first)))
+    wider = max(first.mask, second.mask, key=lambda mask: mask.shape[1])
+    for block in blocks(wider):
+        part = np.arange(len(first))[block]
         scores[part] = _docsims(first.take(part), second.take(part), published)
     return scores
 
@@ -75,7 +75,7 @@ def _weights(boxes_1: Floats, label_1: Floats, boxes_2: Floats, label_2: Floats)
     """(B, N, M) weights of all pairs of elements."""
     area_1, area_2 = (boxes[..., 2] * boxes[..., 3] for boxes in (boxes_1, boxes_2))
     gap = boxes_1[:, :, None] - boxes_2[:, None]
-    centre = np.hypot(gap[..., 0], gap[..., 1])
+    centre = np.sqrt(gap[..., 0] ** 2 + gap[..., 1] ** 2)
     size = np.abs(gap[..., 2]) + np.abs(gap[..., 3])
     weight = np.sqrt(np.minimum(area_1[:, :, None], area_2[:, None])) * np.exp2(-centre - 2 * size)
     return np.where(label_1[:, :, None] == label_2[:, None], weight, 0.0)

@@ -21,10 +21,9 @@ from numpy.typing import ArrayLike
 
 from layoutdm.boxes import to_corners
 from layoutdm.errors import LayoutdmError
-from layoutdm.metrics.pack import Bools, Floats, check_boxes, mean_of
+from layoutdm.metrics.pack import Bools, Floats, blocks, check_boxes, mean_of
 
 VARIANTS = ("layoutgan++", "attribute-conditioned", "layoutgan")
-_BLOCK = 512
 
 
 def overlap(
@@ -41,21 +40,24 @@ def overlaps(
     if variant not in VARIANTS:
         raise LayoutdmError(f"variant {variant!r} is unknown; it must be one of {VARIANTS}")
     boxes, valid = check_boxes(bbox, mask)
-    parts = [
-        _overlaps(boxes[i : i + _BLOCK], valid[i : i + _BLOCK], variant)
-        for i in range(0, len(valid), _BLOCK)
-    ]
+    parts = [_overlaps(boxes[b], valid[b], variant) for b in blocks(valid)]
     return np.concatenate(parts) * scale if parts else np.zeros(0)
 
 
 def intersections(boxes: Floats, valid: Bools) -> Floats:
     """(B, S, S): shared area of each two different valid elements, 0 elsewhere."""
-    corners = to_corners(boxes)
-    low = np.maximum(corners[:, :, None, :2], corners[:, None, :, :2])
-    high = np.minimum(corners[:, :, None, 2:], corners[:, None, :, 2:])
-    area = np.prod(np.clip(high - low, 0.0, None), axis=-1)
-    pairs = valid[:, :, None] & valid[:, None, :] & ~np.eye(valid.shape[1], dtype=bool)
-    return np.where(pairs, area, 0.0)
+    left, top, right, bottom = np.moveaxis(to_corners(boxes), -1, 0)
+    area = _shared(left, right)
+    area *= _shared(top, bottom)
+    area *= valid[:, :, None] & valid[:, None, :] & ~np.eye(valid.shape[1], dtype=bool)
+    return area
+
+
+def _shared(low: Floats, high: Floats) -> Floats:
+    """(B, S, S): length that each two spans have in common."""
+    length = np.minimum(high[:, :, None], high[:, None])
+    length -= np.maximum(low[:, :, None], low[:, None])
+    return np.asarray(np.maximum(length, 0.0, out=length))
 
 
 def _overlaps(boxes: Floats, valid: Bools, variant: str) -> Floats:

@@ -24,6 +24,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+# Pairs of elements looked at at once.
+PAIRS = 500_000
+
 
 @dataclass(frozen=True, eq=False)
 class Packed:
@@ -140,10 +143,15 @@ def check_boxes(bbox: ArrayLike, mask: ArrayLike) -> tuple[Floats, Bools]:
     return boxes, valid
 
 
+def blocks(mask: Bools) -> Iterator[slice]:
+    """Slices of layouts, so many at a time that a (B, S, S) array stays at some tens of MB."""
+    step = max(1, PAIRS // max(mask.shape[1], 1) ** 2)
+    for start in range(0, len(mask), step):
+        yield slice(start, start + step)
+
+
 def mean_of(values: Floats) -> float:
     """Mean over layouts; an empty set has none, so it is refused."""
     if values.size == 0:
-        raise LayoutdmError(
-            "no layouts: an empty set has no mean; give at least one"
-        )
+        raise LayoutdmError("no layouts: an empty set has no mean; give at least one")
     return float(values.mean())

@@ -80,8 +80,10 @@ def _blocks(rows: Floats, columns: Floats) -> Iterator[tuple[slice, Floats]]:
     for start in range(0, len(rows), height):
         part = slice(start, start + height)
         block = rows[part]
-        squared = np.sum(block**2, axis=1)[:, None] + norms - 2.0 * (block @ columns.T)
-        yield part, np.maximum(squared, 0.0)
+        squared = (-2.0 * block) @ columns.T
+        squared += np.sum(block**2, axis=1)[:, None]
+        squared += norms
+        yield part, np.maximum(squared, 0.0, out=squared)
 
 
 def _radii(features: Floats, k: int) -> Floats:
@@ -98,9 +100,11 @@ def _radii(features: Floats, k: int) -> Floats:
 
 def _inside(squared: Floats, radius: Floats, rows: Floats, columns: Floats) -> Bools:
     """Strictly inside the ball; near ties, which copies of layouts make, are settled exactly."""
-    inside = np.asarray(squared < radius)
-    scale = np.sum(rows**2, axis=1)[:, None] + np.sum(columns**2, axis=1)
-    first, second = np.nonzero(np.abs(squared - radius) <= 1e-12 * scale)
+    gap = squared - radius
+    inside = np.asarray(gap < 0)
+    # What the fast formula may be off by: rounding of the largest terms that it adds up.
+    error = 1e-12 * (np.sum(rows**2, axis=1).max() + np.sum(columns**2, axis=1).max())
+    first, second = np.nonzero(np.abs(gap, out=gap) <= error)
     for start in range(0, len(first), 100_000):
         i, j = first[start : start + 100_000], second[start : start + 100_000]
         limit = np.broadcast_to(radius, squared.shape)[i, j]
