@@ -26,6 +26,8 @@ from layoutdm.spec import Condition, Spec
 Request = Spec | Mapping[str, Any] | str | Path | None
 
 WINDOW = 8  # batches that are planned together, so that layouts of like size meet
+ENOUGH = 8  # layouts in a batch, from where on a new batch costs less than filling up slots
+WASTE = 0.15  # filled up slots, as a share of the real ones, that a batch may have
 REQUIRE_TRIES = 20
 
 
@@ -276,17 +278,23 @@ class Model:
 def _groups(jobs: Sequence[_Job], batch_size: int) -> Iterator[list[int]]:
     """Numbers of jobs that are sampled together: same settings, like sizes, like constraints."""
 
-    def key(i: int) -> tuple[str, bool, int]:
-        job = jobs[i]
-        costly = job.prepared.guided or job.prepared.priors is not None
-        return repr(job.settings), costly, job.count
+    def kind(i: int) -> tuple[str, bool]:
+        prepared = jobs[i].prepared
+        return repr(jobs[i].settings), prepared.guided or prepared.priors is not None
 
-    order = sorted(range(len(jobs)), key=key)
-    start = 0
-    while start < len(order):
-        end = start + 1
-        first = key(order[start])[:2]
-        while end < min(start + batch_size, len(order)) and key(order[end])[:2] == first:
-            end += 1
-        yield order[start:end]
-        start = end
+    kinds = [kind(i) for i in range(len(jobs))]
+    order = sorted(range(len(jobs)), key=lambda i: (kinds[i], jobs[i].count))
+    group: list[int] = []
+    slots = 0  # that hold elements
+    for i in order:
+        if group:
+            filled = jobs[i].count * (len(group) + 1) - slots - jobs[i].count
+            full = len(group) == batch_size
+            wasteful = len(group) >= ENOUGH and filled > WASTE * slots
+            if full or wasteful or kinds[i] != kinds[group[0]]:
+                yield group
+                group, slots = [], 0
+        group.append(i)
+        slots += jobs[i].count
+    if group:
+        yield group
