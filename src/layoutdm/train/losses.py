@@ -1,8 +1,8 @@
 """The training loss and the bound: exact discrete diffusion on top of the shared algebra.
 
-The bound of a layout is the sum over levels t = 1..T of KL(q(z_{t-1} | z_t, z_0) || p(z_{t-1} | z_t))
-in nats; at t = 1 that is -log p(z_0 | z_1). The published code has no prior term, and here neither:
-at level T a token is MASK but for a mass of 1e-6.
+The bound of a layout is, in nats, the sum over levels t = 1..T of
+KL(q(z_{t-1} | z_t, z_0) || p(z_{t-1} | z_t)); at t = 1 that is -log p(z_0 | z_1). The published
+code has no prior term, and here neither: at level T a token is MASK but for a mass of 1e-6.
 """
 
 from __future__ import annotations
@@ -59,11 +59,16 @@ def masses(schedule: Schedule, s: Tensor, t: Tensor) -> tuple[Mass, Mass, Mass]:
 
 
 def corrupt_tokens(
-    batch: Batch, sizes: tuple[int, ...], at_t: Mass, generator: torch.Generator
+    batch: Batch, sizes: tuple[int, ...], at_t: Mass, noise: torch.Generator | Tensor
 ) -> Tensor:
-    """z_t of every unknown token; known ones stay clean."""
-    shape = batch.tokens.shape
-    draws = torch.rand((2, *shape), generator=generator, dtype=torch.float64)
+    """z_t of every unknown token; known ones stay clean.
+
+    `noise` is a generator, or (2, B, S, 5) uniform numbers drawn by the caller, who can then give
+    a layout the same noise however the batch is divided among processes.
+    """
+    draws = noise
+    if isinstance(draws, torch.Generator):
+        draws = torch.rand((2, *batch.tokens.shape), generator=draws, dtype=torch.float64)
     draws = draws.to(batch.tokens.device)
     flat = Mass(*(m[..., 0] for m in at_t))
     noisy = [
@@ -74,12 +79,16 @@ def corrupt_tokens(
 
 
 def terms(
-    network: Network, schedule: Schedule, batch: Batch, level: Tensor, generator: torch.Generator
+    network: Network,
+    schedule: Schedule,
+    batch: Batch,
+    level: Tensor,
+    noise: torch.Generator | Tensor,
 ) -> Terms:
     """Corrupt to each layout's level, ask the network, compare with the truth."""
     config = network.config
     at_s, at_t, s_to_t = masses(schedule, level - 1, level)
-    noisy = corrupt_tokens(batch, config.sizes, at_t, generator)
+    noisy = corrupt_tokens(batch, config.sizes, at_t, noise)
     query = Query(
         noisy,
         level if config.time == "adaln" else None,
@@ -131,7 +140,15 @@ def number_loss(network: Network, batch: Batch, shown: Tensor) -> Tensor:
     tokens = torch.gather(batch.tokens, 1, take.expand(-1, -1, 5))
     valid = torch.gather(shown, 1, order)
     level = torch.full((len(tokens),), network.config.steps, device=tokens.device)
-    query = Query(tokens, level if network.config.time == "adaln" else None, valid)
+    # The shown elements are plain values without an order: position and draft 0, as in sampling.
+    about = position = None
+    if network.config.kind == "element":
+        position = torch.zeros_like(order)
+    if network.config.about_levels:
+        about = torch.zeros_like(tokens[..., 1:])
+    query = Query(
+        tokens, level if network.config.time == "adaln" else None, valid, about, position
+    )
     log_probs = network(query).number
     assert log_probs is not None, "this network does not predict the number of elements"
     target = batch.valid.sum(dim=1) - 1

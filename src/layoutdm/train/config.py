@@ -1,0 +1,243 @@
+"""One frozen value that decides a training run: data recipe, network, schedule, optimiser, budget.
+
+>>> config = preset("tiny", steps=200)
+>>> config.steps, config.width
+(200, 64)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from layoutdm.diffusion import Schedule
+from layoutdm.errors import LayoutdmError
+from layoutdm.tokens import Tokenizer
+from layoutdm.train.networks import NetworkConfig
+
+CHOICES = {
+    "learning_rate_schedule": ("cosine", "plateau", "constant"),
+    "times": ("uniform", "stratified", "importance"),
+    "optimizer": ("adamw", "muon"),
+    "loss_scale": ("mean", "published"),
+    "auxiliary": ("constant", "adaptive"),
+    "precision": ("no", "fp16", "bf16"),
+}
+TASKS = ("unconditional", "labels", "labels_sizes", "completion", "refinement")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Every value with its reason; written as JSON into the run folder and the model folder."""
+
+    # Data
+    bins: str = "kmeans"
+    bin_count: int = 32
+    max_elements: int = 25
+
+    # Network; see NetworkConfig. `kind` element: the number of elements comes first, no PAD.
+    kind: str = "element"
+    width: int = 256
+    layers: int = 4
+    heads: int = 8
+    feedforward: int = 1024
+    dropout: float = 0.0
+    time: str = "none"
+    positions: str = "decoupled"
+    block: str = "prenorm"
+    normalise: str = "modality"
+
+    # Diffusion: a preset's name; see Schedule.preset
+    schedule: str = "published"
+    schedule_steps: int = 100
+
+    # What a layout is shown with: probabilities of the tasks, in the order of TASKS. Half of the
+    # layouts come without any condition, the rest as people will use the model.
+    tasks: tuple[float, ...] = (0.45, 0.15, 0.12, 0.10, 0.18)
+    completion_share: float = 0.3  # at most this share of the elements is known in completion
+    about_noise: tuple[float, ...] = (0.025, 0.05, 0.1, 0.2)  # standard deviations of drafts
+    # Drafts use the third level (0.1, the paper's) this often, else any of the levels.
+    about_usual: float = 0.6
+    ordered: float = 0.0  # share of unconditional layouts in top-left order with position ids
+
+    # Loss
+    auxiliary_weight: float = 0.1
+    auxiliary: str = "constant"  # "adaptive" adds the published factor 2 - t / T
+    loss_scale: str = "mean"  # "published" divides by p(t) itself: 100 times larger, so it clips
+    times: str = "stratified"  # one level from each of batch-size strata: less noise than uniform
+    number_weight: float = 0.02  # of -log p(number of elements), every `number_every` steps
+    number_every: int = 4
+
+    # Optimiser
+    optimizer: str = "adamw"  # "muon" orthogonalises the updates of the blocks' matrices
+    learning_rate: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.98)
+    weight_decay: float = 0.1  # on the weights of linear layers only, as published
+    learning_rate_schedule: str = "cosine"
+    learning_rate_floor: float = 0.02  # the cosine ends at this share of the learning rate
+    warmup_steps: int = 200
+    clip: float = 1.0
+    ema: float = 0.999  # warms up as (1 + step) / (10 + step); 0 switches it off
+
+    # Budget: whichever is given; the first that is reached ends the run
+    batch_size: int = 128
+    epochs: float | None = None
+    steps: int | None = None
+    minutes: float | None = None  # of training, validation included, over all resumed parts
+    patience: int = 0  # evaluations without a better bound before an early stop; 0 is never
+
+    # Validation and checkpoints. With a budget in minutes validation goes by the clock,
+    # otherwise by steps (None: once an epoch), so that a resumed run repeats exactly.
+    validate_steps: int | None = None
+    validate_levels: int = 10  # noise levels per layout, spread evenly over the schedule
+    validate_limit: int = 2000  # at most this many layouts of the val split
+    checkpoint_minutes: float = 4.0
+
+    seed: int = 0
+    precision: str = "no"
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            _require(
+                getattr(self, name) in allowed,
+                f"{name} {getattr(self, name)!r} is unknown; choose one of: {', '.join(allowed)}",
+            )
+        for name in ("batch_size", "bin_count", "max_elements", "number_every", "validate_levels"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1")
+        for name in ("epochs", "steps", "minutes"):
+            value = getattr(self, name)
+            finite = value is None or (math.isfinite(value) and value > 0)
+            _require(finite, f"{name} must be greater than 0, got {value}")
+        _require(
+            len(self.tasks) == len(TASKS) and min(self.tasks) >= 0 and sum(self.tasks) > 0,
+            f"tasks must be {len(TASKS)} probabilities, for {', '.join(TASKS)}",
+        )
+        _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
+        _require(0 <= self.ordered <= 1, f"ordered must be a probability, got {self.ordered}")
+        _require(self.learning_rate > 0, "learning_rate must be greater than 0")
+        _require(
+            self.tasks[TASKS.index("refinement")] == 0 or len(self.about_noise) > 0,
+            "refinement needs about_noise: the standard deviations of its drafts",
+        )
+        _require(
+            self.kind == "element" or self.plain,
+            "the paper network is trained without tasks and orders; "
+            "set tasks to 1,0,0,0,0 and ordered to 0",
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether every layout is trained unconditionally and in random order."""
+        return sum(self.tasks[1:]) == 0 and self.ordered == 0
+
+    @property
+    def about_levels(self) -> int:
+        return len(self.about_noise) if self.tasks[TASKS.index("refinement")] > 0 else 0
+
+    def network_config(self, tokenizer: Tokenizer) -> NetworkConfig:
+        return NetworkConfig(
+            sizes=tokenizer.sizes,
+            kind=self.kind,
+            max_elements=self.max_elements,
+            width=self.width,
+            layers=self.layers,
+            heads=self.heads,
+            feedforward=self.feedforward,
+            dropout=self.dropout,
+            time=self.time,
+            steps=self.schedule_steps,
+            positions=self.positions,
+            block=self.block,
+            normalise=self.normalise,
+            number=self.kind == "element",
+            about_levels=self.about_levels,
+        )
+
+    def noise_schedule(self) -> Schedule:
+        return Schedule.preset(self.schedule, self.schedule_steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> TrainConfig:
+        names = {field.name for field in fields(cls)}
+        unknown = sorted(set(record) - names)
+        _require(not unknown, f"unknown setting {', '.join(unknown)}")
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in record.items()
+        }
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise LayoutdmError(f"training settings: {error}") from None
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # The default for models that people use: five times faster than the paper's network.
+    "element": {},
+    # The published recipe: 12.4 million parameters, plateau schedule, no tasks, no EMA.
+    "paper": {
+        "kind": "paper",
+        "width": 464,
+        "feedforward": 1856,
+        "time": "adaln",
+        "tasks": (1.0, 0.0, 0.0, 0.0, 0.0),
+        "times": "importance",
+        "auxiliary": "adaptive",
+        "learning_rate": 5e-4,
+        "learning_rate_schedule": "plateau",
+        "warmup_steps": 0,
+        "batch_size": 64,
+    },
+    # For tests and laptops: seconds to a first result.
+    "tiny": {"width": 64, "layers": 2, "heads": 4, "feedforward": 128, "batch_size": 32,
+             "warmup_steps": 20, "validate_levels": 5},
+}  # fmt: skip
+
+
+def preset(name: str, **changes: Any) -> TrainConfig:
+    """A named recipe with some values changed."""
+    if name not in PRESETS:
+        raise LayoutdmError(f"unknown preset {name!r}; choose one of: {', '.join(PRESETS)}")
+    return TrainConfig.from_dict({**PRESETS[name], **changes})
+
+
+def with_text(config: TrainConfig, assignments: list[str]) -> TrainConfig:
+    """The config with `name=value` texts applied, as `--set` gives them.
+
+    >>> with_text(TrainConfig(), ["width=128", "tasks=1,0,0,0,0"]).tasks
+    (1.0, 0.0, 0.0, 0.0, 0.0)
+    """
+    changes: dict[str, Any] = {}
+    kinds = {field.name: str(field.type) for field in fields(TrainConfig)}
+    for assignment in assignments:
+        name, separator, text = assignment.partition("=")
+        if not separator or name not in kinds:
+            raise LayoutdmError(
+                f"--set {assignment}: write NAME=VALUE with one of the settings: "
+                f"{', '.join(kinds)}"
+            )
+        changes[name] = _parse(name, kinds[name], text)
+    return replace(config, **changes)
+
+
+def _parse(name: str, kind: str, text: str) -> Any:
+    try:
+        if kind.startswith("tuple"):
+            return tuple(float(part) for part in text.split(",") if part.strip())
+        if text == "none" and "None" in kind:
+            return None
+        if kind.startswith("int"):
+            return int(text)
+        return float(text) if kind.startswith("float") else text
+    except ValueError:
+        raise LayoutdmError(f"--set {name}={text}: {text!r} should be of type {kind}") from None
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise LayoutdmError(f"training settings: {message}")

@@ -1,0 +1,189 @@
+"""Layouts as packed arrays, and batches made from them without a loop over layouts.
+
+Elements are stored in top-left order, one layout after another, so that a batch is one gather.
+All random choices of a batch come from the generator that is passed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.layout import Layout
+from layoutdm.tokens import Tokenizer
+from layoutdm.train.config import TASKS, TrainConfig
+from layoutdm.train.losses import Batch
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+UNCONDITIONAL, LABELS, LABELS_SIZES, COMPLETION, REFINEMENT = range(len(TASKS))
+CHUNK = 8  # batches sorted by length together: little padding, still random batches
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """tokens (N, 5) and boxes (N, 4) of all elements; layout i starts at starts[i]."""
+
+    tokenizer: Tokenizer
+    tokens: Ints
+    boxes: Floats
+    starts: Ints
+    counts: Ints
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short hash of the data, so that a resumed run can tell that it has changed."""
+        digest = hashlib.sha256(self.tokens.tobytes())
+        digest.update(self.counts.tobytes())
+        return digest.hexdigest()[:16]
+
+
+def pack(layouts: Sequence[Layout], tokenizer: Tokenizer) -> Corpus:
+    """Tokens and boxes of these layouts, each in top-left order."""
+    if not layouts:
+        raise LayoutdmError("no layouts to train on; there should be at least one")
+    ordered = [layout.sorted_top_left() for layout in layouts]
+    counts = np.array([len(layout) for layout in ordered], dtype=np.int64)
+    longest = int(counts.max())
+    if longest > tokenizer.max_elements:
+        raise LayoutdmError(
+            f"a layout has {longest} elements, but the model has room for "
+            f"{tokenizer.max_elements}; leave long layouts out or raise the maximum"
+        )
+    boxes = np.concatenate([np.asarray(layout.boxes) for layout in ordered])
+    names = [label for layout in ordered for label in layout.labels]
+    tokens = np.column_stack([tokenizer.label_ids(names), tokenizer.bins.encode(boxes)])
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    return Corpus(tokenizer, tokens, boxes, starts, counts)
+
+
+def epoch_batches(counts: Ints, batch_size: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Layout indices of one epoch's batches: random, but of similar length within a batch.
+
+    The rest that does not fill a batch waits for another epoch; there is always one batch.
+    """
+    size = min(batch_size, len(counts))
+    order = rng.permutation(len(counts))
+    order = order[: len(order) // size * size]
+    for begin in range(0, len(order), size * CHUNK):
+        chunk = order[begin : begin + size * CHUNK]
+        chunk = chunk[np.argsort(counts[chunk], kind="stable")].reshape(-1, size)
+        yield from chunk[rng.permutation(len(chunk))]
+
+
+def batches_per_epoch(layouts: int, batch_size: int) -> int:
+    return layouts // min(batch_size, layouts)
+
+
+def make_batch(
+    corpus: Corpus,
+    indices: Ints,
+    config: TrainConfig,
+    rng: np.random.Generator,
+    *,
+    task: int | None = None,
+    ordered: bool | None = None,
+) -> Batch:
+    """Put these layouts into arrays, and decide what of each the network may see.
+
+    Number-first networks get as many slots as the longest layout needs, others all slots with PAD
+    as a state to be learned. `task` and `ordered` fix what is otherwise drawn.
+    """
+    counts, number_first = corpus.counts[indices], config.kind == "element"
+    size, slots = len(indices), int(counts.max()) if number_first else config.max_elements
+    tasks = _draw_tasks(size, config, rng) if task is None else np.full(size, task)
+    in_order = rng.random(size) < config.ordered
+    in_order = (in_order & (tasks == UNCONDITIONAL)) if ordered is None else np.full(size, ordered)
+    rank = np.arange(slots)
+    present = rank < counts[:, None]
+
+    keys = np.where(in_order[:, None], rank / slots, rng.random((size, slots)))
+    order = np.argsort(np.where(present, keys, 2.0), axis=1, kind="stable")
+    source = np.where(present, corpus.starts[indices][:, None] + order, 0)
+    pad = corpus.tokenizer.pad
+    tokens = np.where(present[..., None], corpus.tokens[source], pad)
+    known = _known(tasks, counts, present, config.completion_share, rng)
+    about = position = None
+    if number_first:
+        position = np.where(in_order[:, None] & present, 1 + rank, 0)
+    if number_first and config.about_levels:
+        about = _drafts(corpus, source, present & (tasks == REFINEMENT)[:, None], config, rng)
+    return Batch(
+        torch.from_numpy(tokens),
+        torch.from_numpy(present if number_first else np.ones_like(present)),
+        torch.from_numpy(known),
+        None if about is None else torch.from_numpy(about),
+        None if position is None else torch.from_numpy(position),
+    )
+
+
+def take_rows(batch: Batch, rows: slice) -> Batch:
+    """Some layouts of a batch: the share of one process."""
+    about, position = batch.about, batch.position
+    return Batch(
+        batch.tokens[rows],
+        batch.valid[rows],
+        batch.known[rows],
+        None if about is None else about[rows],
+        None if position is None else position[rows],
+    )
+
+
+def to_device(batch: Batch, device: torch.device) -> Batch:
+    about, position = batch.about, batch.position
+    return Batch(
+        batch.tokens.to(device),
+        batch.valid.to(device),
+        batch.known.to(device),
+        None if about is None else about.to(device),
+        None if position is None else position.to(device),
+    )
+
+
+def _draw_tasks(size: int, config: TrainConfig, rng: np.random.Generator) -> Ints:
+    steps = np.cumsum(config.tasks) / np.sum(config.tasks)
+    drawn = np.searchsorted(steps, rng.random(size), side="right")
+    return np.minimum(drawn, len(TASKS) - 1).astype(np.int64)
+
+
+def _known(
+    tasks: Ints, counts: Ints, present: Bools, share: float, rng: np.random.Generator
+) -> Bools:
+    """Which tokens the task gives: labels, labels and sizes, or some whole elements."""
+    known = np.zeros((*present.shape, 5), dtype=bool)
+    known[..., 0] = np.isin(tasks, (LABELS, LABELS_SIZES, REFINEMENT))[:, None]
+    known[..., 3:] = (tasks == LABELS_SIZES)[:, None, None]
+    most = np.maximum(1, (share * (counts - 1)).astype(np.int64))
+    given = 1 + np.floor(rng.random(len(tasks)) * most).astype(np.int64)
+    given = np.where(tasks == COMPLETION, given, 0)
+    known |= (np.arange(present.shape[1]) < given[:, None])[..., None]
+    return known & present[..., None]
+
+
+def _drafts(
+    corpus: Corpus, source: Ints, drafted: Bools, config: TrainConfig, rng: np.random.Generator
+) -> Ints:
+    """Noisy boxes as tokens: 0 for none, else 1 + noise level * bins + bin."""
+    about = np.zeros((*source.shape, 4), dtype=np.int64)
+    rows = np.flatnonzero(drafted.any(axis=1))
+    levels = len(config.about_noise)
+    usual = rng.random(len(rows)) < config.about_usual
+    level = np.where(usual, min(2, levels - 1), rng.integers(0, levels, len(rows)))
+    deviation = np.array(config.about_noise)[level][:, None, None]
+    boxes = corpus.boxes[source[rows]]
+    noisy = boxes + deviation * rng.standard_normal(boxes.shape)
+    bins = corpus.tokenizer.bins
+    ids = 1 + level[:, None, None] * np.array(bins.counts) + bins.encode(noisy)
+    about[rows] = np.where(drafted[rows][..., None], ids, 0)
+    return about

@@ -1,0 +1,49 @@
+"""Start from an existing model on other labels: what both know keeps its weights.
+
+Bins, positions and the body of the network are the base model's. A label that both have keeps its
+row of the embedding and of the output; a new label starts from the mean of the base's labels.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from layoutdm.tokens import Tokenizer
+from layoutdm.train.export import LoadedModel
+from layoutdm.train.networks import Network, NetworkConfig, build
+
+LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the same for ever
+
+
+def adapt(base: LoadedModel, tokenizer: Tokenizer) -> Network:
+    """The base network with rows for these labels; bins and slots must be the base's."""
+    old = base.network.config
+    config = NetworkConfig.from_dict({**old.to_dict(), "sizes": tokenizer.sizes})
+    network = build(config)
+    assert isinstance(network, nn.Module)
+    assert isinstance(base.network, nn.Module)
+    state = dict(base.network.state_dict())
+    known, labels = base.tokenizer.labels, tokenizer.labels
+    tables: tuple[str, ...] = ("embed.0.weight", "heads.weight", "heads.bias")
+    if old.kind == "paper":
+        tables = ("embed.weight", "head.weight")
+    for name in tables:
+        state[name] = label_rows(state[name], known, labels)
+    network.load_state_dict(state)
+    return network
+
+
+def label_rows(table: Tensor, known: tuple[str, ...], labels: tuple[str, ...]) -> Tensor:
+    """A table whose first rows belong to the labels: rows by name, all further rows as they are."""
+    rows, rest = table[: len(known)], table[len(known) :]
+    mean = rows.mean(dim=0)
+    generator = torch.Generator().manual_seed(0)
+    made = []
+    for label in labels:
+        if label in known:
+            made.append(rows[known.index(label)])
+        else:
+            noise = torch.randn(mean.shape, generator=generator)
+            made.append(mean + LABEL_NOISE * noise)
+    return torch.cat([torch.stack(made), rest])

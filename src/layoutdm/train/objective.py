@@ -1,0 +1,56 @@
+"""What a training step minimises, as one module, so that processes can share its gradients."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from layoutdm.diffusion import Schedule
+from layoutdm.train.config import TrainConfig
+from layoutdm.train.losses import Batch, number_loss, terms
+from layoutdm.train.networks import Network
+
+
+class Objective(nn.Module):
+    """Mean loss of a batch: variational and auxiliary terms per token, plus the number's.
+
+    The published code sums over tokens and divides by p(t); `loss_scale="published"` does the
+    same, which multiplies the loss by T. The default keeps it at the size of one level's term.
+    """
+
+    def __init__(self, network: Network, schedule: Schedule, config: TrainConfig) -> None:
+        super().__init__()
+        assert isinstance(network, nn.Module)
+        self.network = network
+        self.schedule = schedule
+        self.settings = config
+
+    def forward(
+        self, batch: Batch, level: Tensor, weight: Tensor, noise: Tensor, with_number: bool
+    ) -> tuple[Tensor, Tensor]:
+        """The loss, and the variational term per token of each layout (without gradient).
+
+        weight: 1 / (T p(t)) of each layout's level. noise: see `corrupt_tokens`.
+        """
+        settings, levels = self.settings, self.schedule.steps
+        found = terms(self.network, self.schedule, batch, level, noise)
+        counted = found.counted.clamp(min=1)
+        factor: Tensor | float = settings.auxiliary_weight
+        if settings.auxiliary == "adaptive":
+            # The published index counts from 0, hence level - 1.
+            factor = settings.auxiliary_weight * (2 - (level - 1) / levels)
+        per_layout = (found.variational + factor * found.auxiliary) / counted * weight
+        loss = per_layout.mean()
+        if settings.loss_scale == "published":
+            loss = loss * levels
+        if with_number:
+            # Completion shows whole elements; the other tasks leave the number to be guessed.
+            shown = batch.valid & batch.known.all(dim=-1)
+            loss = loss + settings.number_weight * number_loss(self.network, batch, shown).mean()
+        return loss, (found.variational / counted).detach()
+
+
+def update_average(average: nn.Module, network: nn.Module, decay: float) -> None:
+    """Move the averaged weights towards the network's: an exponential moving average."""
+    with torch.no_grad():
+        torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), 1 - decay)

@@ -1,0 +1,95 @@
+"""What a run tells about itself: metrics.jsonl, TensorBoard, and whoever watches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a run after some step."""
+
+    step: int
+    epoch: float
+    minutes: float
+    done: float  # share of the budget, 0 to 1
+    loss: float  # mean since the last report
+    learning_rate: float
+    gradient: float  # norm before clipping
+    layouts_per_second: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A validation: the bound in nats per layout and bits per attribute."""
+
+    step: int
+    epoch: float
+    minutes: float
+    bound: float
+    bits: float
+    number: float
+    best: bool
+
+
+class Watcher(Protocol):
+    """Shows a run to a person."""
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def evaluation(self, evaluation: Evaluation) -> None: ...
+
+    def notice(self, text: str) -> None: ...
+
+
+class Silent:
+    """Shows nothing; for tests and for processes other than the first."""
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def evaluation(self, evaluation: Evaluation) -> None: ...
+
+    def notice(self, text: str) -> None: ...
+
+
+class MetricsFile:
+    """metrics.jsonl: one line per report, `kind` train or validation, in order of steps."""
+
+    def __init__(self, folder: Path, *, step: int, tensorboard: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "metrics.jsonl"
+        # What came after the checkpoint that the run goes on from will come again.
+        kept = [line for line in read_metrics(self.path) if line["step"] <= step]
+        self.path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        self._board: Any = None
+        if tensorboard:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
+
+    def write(self, kind: str, values: Progress | Evaluation) -> None:
+        record = {"kind": kind, **asdict(values)}
+        with self.path.open("a") as stream:
+            stream.write(json.dumps(record) + "\n")
+        if self._board is not None:
+            for name, value in record.items():
+                if name not in ("kind", "step") and not isinstance(value, str):
+                    self._board.add_scalar(f"{kind}/{name}", float(value), values.step)
+            self._board.flush()
+
+
+def read_metrics(path: Path) -> list[Mapping[str, Any]]:
+    """The lines of a metrics file; a last line that was cut off by a kill is left out."""
+    if not path.exists():
+        return []
+    lines = []
+    for line in path.read_text().splitlines():
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return lines
