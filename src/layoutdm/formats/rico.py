@@ -9,8 +9,6 @@ as well as leaves, in depth-first pre-order. Screens come sorted by file name as
 
 from __future__ import annotations
 
-import json
-import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -21,6 +19,7 @@ import numpy as np
 
 from layoutdm.boxes import canvas_scale, from_corners
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats import records
 from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import (
     LANDSCAPE,
@@ -78,9 +77,9 @@ def recognise(path: Path) -> bool:
     """Whether this is a folder or a zip whose first JSON file is the tree of a screen."""
     try:
         for _, text in _files(path, silent):
-            tree = json.loads(text)
+            tree = records.parse_json(text)
             return isinstance(tree, dict) and "bounds" in tree and "children" in tree
-    except (OSError, ValueError, LayoutdmError):
+    except (OSError, LayoutdmError):
         return False
     return False
 
@@ -90,14 +89,7 @@ def _screens(
 ) -> Iterator[Layout]:
     for name, text in _files(path, progress):
         try:
-            layout = _screen(name, json.loads(text), problems, filters)
-        except UnicodeDecodeError:
-            problems.report(f"{path}, {name}", "is not UTF-8 text; it should be one JSON tree")
-        except json.JSONDecodeError as error:
-            problems.report(
-                f"{path}, {name}, line {error.lineno}",
-                f"wrong JSON ({error.msg}); the file should hold one tree",
-            )
+            layout = _screen(name, records.parse_json(text), problems, filters)
         except LayoutdmError as error:
             problems.report(f"{path}, {name}", str(error))
         else:
@@ -156,16 +148,13 @@ def _descendants(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _bounds(node: Mapping[str, Any], what: str) -> tuple[float, float, float, float]:
     values = node.get("bounds")
-    if (
-        not isinstance(values, list)
-        or len(values) != 4
-        or not all(isinstance(v, (int, float)) and math.isfinite(v) for v in values)
-    ):
+    if not isinstance(values, list) or len(values) != 4:
         raise LayoutdmError(
-            f"{what} has bounds {json.dumps(values)[:80]}; they should be four numbers: "
+            f"{what} has bounds {records.shown(values)}; they should be four numbers: "
             "left, top, right, bottom"
         )
-    return (values[0], values[1], values[2], values[3])
+    left, top, right, bottom = (records.number(value, f"a bound of {what}") for value in values)
+    return (left, top, right, bottom)
 
 
 def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
