@@ -135,7 +135,7 @@ def _file(path: Path) -> str | None:
         return _markup(text, path)
     if path.name in {"data.yaml", "classes.txt"}:
         raise LayoutdmError(f"{path}: is part of a YOLO data set; give its folder {path.parent}")
-    return named or ("csv" if _is_csv(text) else None)
+    return "csv" if _is_csv(text) else named
 
 
 def _zip(path: Path) -> str | None:
@@ -205,4 +205,5 @@ def _markup(text: bytes, path: Path) -> str | None:
 
 def _is_csv(text: bytes) -> bool:
     line = text.split(b"\n", 1)[0].lower()
-    return b"label" in line and any(mark in line for mark in (b",", b";", b"\t"))
+    cells = {cell.strip(b' "\r') for cell in re.split(rb"[,;\t]", line)}
+    return {b"width", b"height"} <= cells and bool(cells & {b"label", b"class"})

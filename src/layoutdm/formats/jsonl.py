@@ -150,7 +150,7 @@ def _line(
 
 def _parse(line: bytes) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
         raise LayoutdmError(
             f"not valid JSON at column {error.colno} ({error.msg}); "

@@ -1,0 +1,170 @@
+"""`layoutdm convert`: layouts from one format to another."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.layout import Layout
+
+if TYPE_CHECKING:
+    from layoutdm.formats import Problems
+
+FROM_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, rico or publaynet."
+TO_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, svg, png, html or pptx."
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="DST", help="File or folder to write; - is standard output.")
+    ],
+    source_format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help=FROM_HELP)
+    ] = None,
+    target_format: Annotated[
+        str | None, typer.Option("--to", metavar="FORMAT", help=TO_HELP)
+    ] = None,
+    on_error: Annotated[
+        str,
+        typer.Option(
+            "--on-error",
+            metavar="raise|skip",
+            help="What to do about a bad record: stop, or leave it out and list it at the end.",
+        ),
+    ] = "raise",
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", metavar="KIND", help="Label Studio only: annotations or predictions."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a summary as JSON on standard output.")
+    ] = False,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--no-progress", help="Show a bar; by default on a terminal."),
+    ] = None,
+) -> None:
+    """Convert layouts from one format to another.
+
+    Formats are recognised from content and name; --from and --to override that. A DST that ends
+    in .json becomes COCO. DST appears, or replaces an older file, only when all went well.
+
+    Examples:
+
+      layoutdm convert instances.json pages.jsonl.gz
+
+      layoutdm convert pages.jsonl yolo_folder --to yolo
+
+      layoutdm convert semantic_annotations.zip rico.jsonl.gz --from rico
+
+      layoutdm convert export.json - --on-error skip | head -1
+    """
+    from layoutdm import formats
+    from layoutdm.cli.progress import reading
+
+    check_choice(source_format, formats.READ, "--from")
+    check_choice(target_format, formats.WRITE, "--to")
+    check_choice(on_error, ("raise", "skip"), "--on-error")
+    check_choice(kind, ("annotations", "predictions"), "--kind")
+    piped = str(target) == "-"
+    if piped and as_json:
+        raise typer.BadParameter("goes to standard output, as DST - does", param_hint="--json")
+    written = target_format or ("jsonl" if piped else formats.detect_target(target))
+    if kind and written != "labelstudio":
+        raise typer.BadParameter(f"is for labelstudio only, not {written}", param_hint="--kind")
+    problems = formats.Problems(skip=on_error == "skip")
+    options = {"kind": kind} if kind else {}
+    found = source_format or formats.detect(source)
+    with reading(source.name, progress) as bar:
+        layouts = formats.read(source, found, problems, bar.bytes)
+        counted = _at_least_one(bar.count(layouts), problems, source)
+        if piped:
+            _to_stdout(counted, written, options)
+        else:
+            formats.write(counted, target, written, **options)
+    summary = {
+        "source": str(source),
+        "target": str(target),
+        "from": found,
+        "to": written,
+        "layouts": bar.layouts,
+        "elements": bar.elements,
+    }
+    if as_json:
+        print(json.dumps(summary | as_dict(problems), indent=2))
+        return
+    say(problems)
+    print(
+        f"{source} ({found}) -> {target} ({written}): {bar.layouts:,} layouts, "
+        f"{bar.elements:,} elements",
+        file=sys.stderr,
+    )
+
+
+def check_choice(value: str | None, allowed: Iterable[str], option: str) -> None:
+    """A wrong word on the command line is a usage error."""
+    if value is not None and value not in allowed:
+        raise typer.BadParameter(
+            f"must be one of {', '.join(allowed)}, got {value!r}", param_hint=option
+        )
+
+
+def as_dict(problems: Problems) -> dict[str, Any]:
+    """What was left out, for a JSON summary."""
+    return {
+        "left_out": problems.count,
+        "removed": dict(problems.removed),
+        "problems": [{"where": p.where, "message": p.message} for p in problems.listed],
+    }
+
+
+def say(problems: Problems) -> None:
+    """List on stderr what was left out, and why."""
+    for reason, count in problems.removed.items():
+        print(f"removed by the paper's filters: {count:,} {reason}", file=sys.stderr)
+    if not problems.count:
+        return
+    print(f"left out {problems.count:,} bad records:", file=sys.stderr)
+    for problem in problems.listed:
+        print(f"  {problem}", file=sys.stderr)
+    hidden = problems.count - len(problems.listed)
+    if hidden:
+        print(f"  ... and {hidden:,} more", file=sys.stderr)
+
+
+def _at_least_one(layouts: Iterable[Layout], problems: Problems, source: Path) -> Iterator[Layout]:
+    """Pass layouts on; when every record was bad, stop before anything is replaced."""
+    empty = True
+    for layout in layouts:
+        empty = False
+        yield layout
+    if empty and problems.count:
+        raise LayoutdmError(
+            f"{source}: nothing is left, {problems.count:,} records were bad; "
+            f"the first: {problems.listed[0]}"
+        )
+
+
+def _to_stdout(layouts: Iterable[Layout], written: str, options: dict[str, Any]) -> None:
+    """Whole or not at all, as for a file: another program may act on half an answer."""
+    from layoutdm import formats
+
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / "layouts"
+        formats.write(layouts, part, written, **options)
+        if part.is_dir():
+            raise typer.BadParameter(f"{written} is a folder; it needs a name", param_hint="DST")
+        with part.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.flush()

@@ -1,0 +1,72 @@
+"""`layoutdm validate`: everything that is wrong with a file or folder."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from layoutdm.cli.convert import FROM_HELP, as_dict, check_choice
+from layoutdm.errors import LayoutdmError
+
+
+def validate(
+    source: Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to check.")],
+    source_format: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help=FROM_HELP)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    progress: Annotated[
+        bool | None,
+        typer.Option("--progress/--no-progress", help="Show a bar; by default on a terminal."),
+    ] = None,
+) -> None:
+    """Check every record and list all problems; exit code 1 if there are any.
+
+    Examples:
+
+      layoutdm validate instances.json
+
+      layoutdm validate yolo_folder --from yolo
+
+      layoutdm validate pages.jsonl --json | jq '.problems[].where'
+    """
+    from layoutdm import formats
+    from layoutdm.cli.progress import reading
+
+    check_choice(source_format, formats.READ, "--from")
+    problems = formats.Problems(skip=True)
+    labels: Counter[str] = Counter()
+    found = source_format
+    with reading(source.name, progress) as bar:
+        try:
+            found = found or formats.detect(source)
+            for layout in bar.count(formats.read(source, found, problems, bar.bytes)):
+                labels.update(layout.labels)
+        except LayoutdmError as error:  # the file as a whole: nothing after this can be read
+            problems.report(str(source), str(error).removeprefix(f"{source}: "))
+    if as_json:
+        summary = {
+            "source": str(source),
+            "format": found,
+            "valid": not problems.count,
+            "layouts": bar.layouts,
+            "elements": bar.elements,
+            "labels": dict(labels),
+        }
+        print(json.dumps(summary | as_dict(problems), indent=2))
+    else:
+        for problem in problems.listed:
+            print(problem)
+        for reason, count in problems.removed.items():
+            print(f"removed by the paper's filters: {count:,} {reason}")
+        verdict = f"{problems.count:,} problems" if problems.count else "no problems"
+        print(
+            f"{source} ({found or 'unknown format'}): {verdict}; {bar.layouts:,} good layouts, "
+            f"{bar.elements:,} elements, {len(labels)} labels"
+        )
+    if problems.count:
+        raise typer.Exit(1)
