@@ -5,7 +5,7 @@ True
 >>> colour("Text"), colour("figure")
 ('#0072b2', '#e69f00')
 
-The five labels of PubLayNet wear the classic Okabe-Ito colours. The others of Rico were chosen so
+The colours of Rico's 25 labels and PubLayNet's 5 were chosen, starting from the Okabe-Ito set, so
 that every pair keeps its distance (in OKLab) for normal sight and for simulated protanopia,
 deuteranopia and tritanopia; the tests measure those distances. A name that is not in the table
 gets a colour from its own letters, so it too never changes.
@@ -22,8 +22,8 @@ KNOWN = {
     # PubLayNet; "text" is shared with Rico
     "text": "#0072b2",
     "title": "#d55e00",
-    "list": "#009e73",
-    "table": "#cc79a7",
+    "list": "#64e9de",
+    "table": "#7a004e",
     "figure": "#e69f00",
     # Rico: strong colours for small parts, quiet ones for containers
     "image": "#85b16f",
@@ -46,8 +46,8 @@ KNOWN = {
     "toolbar": "#004364",
     "number stepper": "#592c21",
     "multi-tab": "#59bcd3",
-    "date picker": "#7a004e",
-    "map view": "#64e9de",
+    "date picker": "#cc79a7",
+    "map view": "#009e73",
     "video": "#4e43bc",
     "bottom navigation": "#b19bff",
 }

@@ -65,7 +65,7 @@ def write(
 
 def save(image: Image.Image, path: Path) -> None:
     """As PNG whatever the path is called, and the same bytes for the same picture."""
-    image.save(path, format="PNG", optimize=True)
+    image.save(path, format="PNG")
 
 
 def canvas_size(layout: Layout, height: int | None = None) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def _rect(image: Image.Image, rect: Rect) -> None:
     width = max(1, round(rect.left + rect.width) - left)
     height = max(1, round(rect.top + rect.height) - top)
     whole = _rounded(width, height, round(rect.radius))
-    image.paste(palette.rgb(rect.fill), (left, top), whole.point(lambda v: round(v * rect.opacity)))
+    image.paste(palette.rgb(rect.fill), (left, top), whole.point(_fade(rect.opacity)))
     if rect.stroke:
         line = max(1, round(rect.stroke_width))
         outline = whole
@@ -103,6 +103,12 @@ def _rect(image: Image.Image, rect: Rect) -> None:
             hole.paste(inner, (line, line))
             outline = ImageChops.subtract(whole, hole)
         image.paste(palette.rgb(rect.stroke), (left, top), outline)
+
+
+@cache
+def _fade(opacity: float) -> list[int]:
+    """The table that makes a mask this opaque."""
+    return [round(value * opacity) for value in range(256)]
 
 
 def _rounded(width: int, height: int, radius: int) -> Image.Image:
@@ -151,5 +157,5 @@ def _words(image: Image.Image, words: Words) -> None:
         )
         small = mask.resize((right - left, bottom - top), Image.Resampling.BOX)
         if colour == CANVAS:
-            small = small.point(lambda v: round(v * _HALO))
+            small = small.point(_fade(_HALO))
         image.paste(palette.rgb(colour), (left, top), small)
