@@ -154,8 +154,8 @@ def join(parts: Iterator[Hinges] | list[Hinges]) -> Hinges:
     )
 
 
-def measures(boxes: Floats) -> Floats:
-    """The eight measures of each box, shape (rows, 8)."""
+def measures(boxes: Floats, extra: bool = True) -> Floats:
+    """The eight measures of each box, shape (rows, 8); without `extra` the last two are not set."""
     result = np.empty((len(boxes), MEASURES))
     half = boxes[:, 2:] / 2
     np.subtract(boxes[:, :2], half, out=result[:, LEFT : TOP + 1])
@@ -163,23 +163,26 @@ def measures(boxes: Floats) -> Floats:
     width, height = boxes[:, 2], boxes[:, 3]
     result[:, CENTRE_Y] = boxes[:, 1]
     np.multiply(width, height, out=result[:, AREA])
-    np.divide(height, np.maximum(width, 1e-9), out=result[:, ASPECT])
-    np.hypot(result[:, LEFT], result[:, TOP], out=result[:, DISTANCE])
+    if extra:
+        np.divide(height, np.maximum(width, 1e-9), out=result[:, ASPECT])
+        np.hypot(result[:, LEFT], result[:, TOP], out=result[:, DISTANCE])
     return result
 
 
-def box_gradient(slopes: Floats, boxes: Floats, measured: Floats) -> Floats:
+def box_gradient(slopes: Floats, boxes: Floats, measured: Floats, extra: bool = True) -> Floats:
     """From dE/d(measures) to dE/d(box), shape (rows, 4)."""
-    width, height = np.maximum(boxes[:, 2], 1e-9), boxes[:, 3]
-    outward = slopes[:, DISTANCE] / np.maximum(measured[:, DISTANCE], 1e-9)
-    low = slopes[:, LEFT : TOP + 1] + outward[:, None] * measured[:, LEFT : TOP + 1]
-    high = slopes[:, RIGHT : BOTTOM + 1]
+    low, high = slopes[:, LEFT : TOP + 1], slopes[:, RIGHT : BOTTOM + 1]
+    if extra:
+        outward = slopes[:, DISTANCE] / np.maximum(measured[:, DISTANCE], 1e-9)
+        low = low + outward[:, None] * measured[:, LEFT : TOP + 1]
     result = np.empty((len(boxes), 4))
     np.add(low, high, out=result[:, :2])
     result[:, 1] += slopes[:, CENTRE_Y]
     np.subtract(high, low, out=result[:, 2:])
     result[:, 2:] *= 0.5
-    per_width = slopes[:, ASPECT] / width
-    result[:, 2] += slopes[:, AREA] * height - per_width * measured[:, ASPECT]
-    result[:, 3] += slopes[:, AREA] * width + per_width
+    result[:, 2:] += slopes[:, AREA, None] * boxes[:, :1:-1]  # width by height, height by width
+    if extra:
+        per_width = slopes[:, ASPECT] / np.maximum(boxes[:, 2], 1e-9)
+        result[:, 2] -= per_width * measured[:, ASPECT]
+        result[:, 3] += per_width
     return result

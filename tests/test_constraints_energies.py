@@ -1,0 +1,336 @@
+"""Energies against a slow implementation of their own, gradients against finite differences."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from layoutdm.constraints import CANVAS, Edges, Guide, Relation, relation_name
+from layoutdm.constraints.relations import detect_all
+from layoutdm.spec import Condition, Spec
+
+E = 1e-8
+
+
+def relu(value: float) -> float:
+    return max(value, 0.0)
+
+
+def slow_cost(code: int, j: np.ndarray, i: np.ndarray | None) -> float:
+    """One relation of box j to box i (None: the canvas), written out from the definition."""
+    xj, yj, wj, hj = (float(v) for v in j)
+    area_j = wj * hj
+    if i is None:
+        area_i = 1.0
+        if code == Relation.ABOVE:
+            return relu(yj - 1 / 3)
+        if code == Relation.OVERLAPPING:
+            return relu(1 / 3 - yj + E) + relu(yj - 2 / 3 + E)
+        if code == Relation.BELOW:
+            return relu(2 / 3 - yj)
+    else:
+        xi, yi, wi, hi = (float(v) for v in i)
+        area_i = wi * hi
+    if code == Relation.SMALLER:
+        return relu(area_j - 0.9 * area_i)
+    if code == Relation.EQUAL_SIZE:
+        return relu(0.9 * area_i - area_j + E) + relu(area_j - 1.1 * area_i + E)
+    if code == Relation.LARGER:
+        return relu(1.1 * area_i - area_j)
+    lj, tj, rj, bj = xj - wj / 2, yj - hj / 2, xj + wj / 2, yj + hj / 2
+    li, ti, ri, bi = xi - wi / 2, yi - hi / 2, xi + wi / 2, yi + hi / 2
+    if code == Relation.ABOVE:
+        return relu(bj - ti)
+    if code == Relation.BELOW:
+        return relu(bi - tj)
+    vertical = relu(ti - bj + E) + relu(tj - bi + E)
+    if code == Relation.LEFT_OF:
+        return relu(rj - li) + vertical
+    if code == Relation.RIGHT_OF:
+        return relu(ri - lj) + vertical
+    return relu(li - rj + E) + relu(lj - ri + E) + vertical
+
+
+def slow_energy(conditions: list[Condition], boxes: list[np.ndarray]) -> list[float]:
+    energies = []
+    for condition, box in zip(conditions, boxes, strict=True):
+        box = np.where(np.isfinite(condition.fixed), condition.fixed, box[: len(condition)])
+        total = sum(
+            slow_cost(code, box[of], None if to == CANVAS else box[to])
+            for of, code, to in condition.relations
+        )
+        for k in range(len(condition)):
+            if np.isfinite(condition.area[k]):
+                total += abs(condition.area[k] - box[k, 2] * box[k, 3])
+            if np.isfinite(condition.aspect_ratio[k]):
+                total += abs(condition.aspect_ratio[k] - box[k, 3] / box[k, 2])
+        corner = [np.hypot(b[0] - b[2] / 2, b[1] - b[3] / 2) for b in box]
+        order = condition.reading_order
+        total += sum(relu(corner[a] - corner[b]) for a, b in itertools.pairwise(order))
+        energies.append(total)
+    return energies
+
+
+def random_condition(rng: np.random.Generator, n: int) -> Condition:
+    """Wishes drawn without looking whether they can be met: energies must not care."""
+    codes = rng.choice(list(Relation), 6)
+    of = rng.integers(0, n, 6)
+    to = (of + rng.integers(1, n, 6)) % n
+    canvas_ok = np.isin(codes, [1, 2, 3, 6, 8, 9])
+    to = np.where(canvas_ok & (rng.random(6) < 0.4), CANVAS, to)
+    fixed = np.where(rng.random((n, 4)) < 0.2, rng.uniform(0.1, 0.9, (n, 4)), np.nan)
+    nan = np.full((n, 4), np.nan)
+    return Condition(
+        labels=("text",),
+        names=tuple(f"e{k}" for k in range(n)),
+        label_choices=np.ones((n, 1), bool),
+        fixed=fixed,
+        about=nan,
+        within=nan.copy(),
+        strength=nan.copy(),
+        prior=np.full((n, 4), -1, np.int8),
+        min_elements=n,
+        max_elements=n,
+        relations=np.stack([of, codes, to], 1).astype(np.intp),
+        area=np.where(rng.random(n) < 0.3, rng.random(n), np.nan),
+        aspect_ratio=np.where(rng.random(n) < 0.3, rng.uniform(0.2, 4, n), np.nan),
+        reading_order=rng.permutation(n)[: rng.integers(0, n + 1)].astype(np.intp),
+    )
+
+
+def problem(seed: int, layouts: int = 3, slots: int = 6):  # type: ignore[no-untyped-def]
+    rng = np.random.default_rng(seed)
+    conditions = [random_condition(rng, int(rng.integers(2, slots))) for _ in range(layouts)]
+    centres = [np.sort(rng.uniform(0.02, 1, k)) for k in (5, 7, 4, 6)]
+    probabilities = [rng.uniform(0.01, 1, (layouts, slots, len(c))) for c in centres]
+    return conditions, centres, probabilities
+
+
+def expected(probabilities: list[np.ndarray], centres: list[np.ndarray]) -> np.ndarray:
+    return np.stack(
+        [(p @ c) / p.sum(-1) for p, c in zip(probabilities, centres, strict=True)], axis=-1
+    )
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=80, deadline=None)
+def test_energy_is_the_slow_one(seed: int) -> None:
+    conditions, centres, probabilities = problem(seed)
+    guide = Guide(Edges.from_conditions(conditions), centres)
+    boxes = expected(probabilities, centres)
+    np.testing.assert_allclose(
+        guide.energy(probabilities), slow_energy(conditions, list(boxes)), rtol=1e-9, atol=1e-12
+    )
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=25, deadline=None)
+def test_gradient_is_the_finite_difference(seed: int) -> None:
+    conditions, centres, probabilities = problem(seed, layouts=2, slots=4)
+    guide = Guide(Edges.from_conditions(conditions), centres)
+    energy, gradients = guide.energy_and_gradient(probabilities)
+    np.testing.assert_allclose(energy, guide.energy(probabilities))
+    step = 1e-7
+    for a, gradient in enumerate(gradients):
+        for index in np.ndindex(gradient.shape):
+            shifted = [p.copy() for p in probabilities]
+            shifted[a][index] += step
+            up = guide.energy(shifted)
+            shifted[a][index] -= 2 * step
+            down = guide.energy(shifted)
+            slopes = (up - down) / (2 * step)
+            b = index[0]
+            assert slopes[b] == pytest.approx(gradient[index], abs=2e-5, rel=1e-4)
+            assert np.all(np.delete(up - down, b) == 0)
+
+
+@pytest.mark.parametrize("code", list(Relation))
+@pytest.mark.parametrize("canvas", [False, True])
+def test_each_relation_alone(code: Relation, canvas: bool) -> None:
+    if canvas and code in (Relation.LEFT_OF, Relation.RIGHT_OF):
+        with pytest.raises(KeyError):
+            relation_name(code, canvas=True)
+        return
+    rng = np.random.default_rng(int(code))
+    boxes = rng.uniform(0.05, 0.9, (200, 2, 4))
+    edges = Edges.from_arrays(
+        200, np.arange(200), np.ones(200), np.full(200, code), np.full(200, -1 if canvas else 0)
+    )
+    got = Guide(edges, [np.ones(2)] * 4).box_energy(boxes)
+    wanted = [slow_cost(code, b[1], None if canvas else b[0]) for b in boxes]
+    np.testing.assert_allclose(got, wanted, atol=1e-15)
+    # No cost, and only then, where the relation is detected (random boxes never just touch).
+    size, location = (
+        np.array([d[1, 0 if canvas else 1] for d in (detect_all(b)[k] for b in boxes)])
+        for k in (0, 1)
+    )
+    np.testing.assert_array_equal(np.where(code <= 3, size, location) == code, got == 0)
+
+
+def test_a_layout_does_not_see_its_neighbours() -> None:
+    conditions, centres, probabilities = problem(5, layouts=8)
+    whole = Guide(Edges.from_conditions(conditions), centres)
+    energy, gradients = whole.energy_and_gradient(probabilities)
+    pushed = [np.log(p) for p in probabilities]
+    whole.update(pushed, strength=40.0)
+    for b, condition in enumerate(conditions):
+        alone = Guide(Edges.from_conditions([condition]), centres)
+        mine = [p[b : b + 1] for p in probabilities]
+        energy_alone, gradients_alone = alone.energy_and_gradient(mine)
+        assert energy_alone[0] == pytest.approx(energy[b])
+        pushed_alone = [np.log(p) for p in mine]
+        alone.update(pushed_alone, strength=40.0)
+        for a in range(4):
+            np.testing.assert_allclose(gradients_alone[a][0], gradients[a][b])
+            np.testing.assert_allclose(pushed_alone[a][0], pushed[a][b], atol=1e-4)
+
+
+def test_slots_and_stacked_arrays() -> None:
+    conditions, _, _ = problem(11, layouts=4)
+    rng = np.random.default_rng(0)
+    centres = [np.sort(rng.uniform(0.02, 1, 8)) for _ in range(4)]
+    stacked = rng.uniform(0.01, 1, (4, 6, 4, 8))
+    plain = Guide(Edges.from_conditions(conditions), centres)
+    order = rng.permutation(6)
+    slots = [order[: len(c)] for c in conditions]
+    moved = np.empty_like(stacked)
+    moved[:, order] = stacked
+    shuffled = Guide(Edges.from_conditions(conditions, slots), centres)
+    np.testing.assert_allclose(shuffled.energy(moved), plain.energy(stacked))
+    separate = [stacked[:, :, a].copy() for a in range(4)]
+    np.testing.assert_allclose(plain.energy(separate), plain.energy(stacked))
+    in_place, listed = np.log(stacked), [np.log(p) for p in separate]
+    plain.update(in_place, strength=30.0)
+    plain.update(listed, strength=30.0)
+    np.testing.assert_allclose(in_place, np.stack(listed, axis=2))
+    assert not np.allclose(in_place, np.log(stacked))
+
+
+def relation_guide(relation: str) -> tuple[Guide, list[np.ndarray]]:
+    spec = Spec.parse(
+        {
+            "elements": [{"name": "a", "y": 0.31, "height": 0.2}, {"name": "b"}],
+            "relations": [{"of": "b", "is": relation, "to": "a"}],
+        }
+    )
+    condition = Condition.from_spec(spec, ("text",), 25)
+    centres = [np.linspace(0.05, 0.95, 16)] * 4
+    return Guide(Edges.from_conditions([condition]), centres), centres
+
+
+@pytest.mark.parametrize("relaxation", ["bins", "box"])
+@pytest.mark.parametrize("variable", ["probabilities", "log_probabilities"])
+@pytest.mark.parametrize("relation", ["above", "below", "left_of", "overlapping", "larger"])
+def test_update_lowers_the_energy_and_keeps_mass(
+    relation: str, variable: str, relaxation: str
+) -> None:
+    guide, _ = relation_guide(relation)
+    rng = np.random.default_rng(3)
+    probabilities = [0.2 * rng.dirichlet(np.ones(16), (1, 2)) for _ in range(4)]
+    probabilities[1][0, 1] = 0.2 * np.eye(16)[2 if relation == "below" else 13]
+    probabilities[1] = 0.9 * probabilities[1] + 0.1 * 0.2 / 16
+    logs = [np.log(p) for p in probabilities]
+    guide.update(logs, 5.0, 3, variable, relaxation=relaxation)  # type: ignore[arg-type]
+    before, after = guide.energy(probabilities)[0], guide.energy([np.exp(p) for p in logs])[0]
+    assert after < before or before == after == 0
+    for log, p in zip(logs, probabilities, strict=True):
+        np.testing.assert_allclose(np.exp(log).sum(-1), p.sum(-1), rtol=1e-5)
+
+
+def test_update_is_the_published_step_without_kept_mass() -> None:
+    guide, _ = relation_guide("below")
+    rng = np.random.default_rng(4)
+    probabilities = [rng.dirichlet(np.ones(16), (1, 2)) for _ in range(4)]
+    logs = [np.log(p) for p in probabilities]
+    gradients = guide.energy_and_gradient(probabilities)[1]
+    by_log = [x.copy() for x in logs]
+    guide.update(by_log, 7.0, 1, "log_probabilities", keep_mass=False, relaxation="box")
+    by_probability = [x.copy() for x in logs]
+    guide.update(by_probability, 7.0, updates=1, keep_mass=False, relaxation="box")
+    for a in range(4):
+        np.testing.assert_allclose(by_probability[a], logs[a] - 7 * gradients[a], atol=1e-5)
+        np.testing.assert_allclose(
+            by_log[a], logs[a] - 7 * probabilities[a] * gradients[a], atol=1e-5
+        )
+
+
+@given(st.integers(0, 10**9))
+@settings(max_examples=25, deadline=None)
+def test_bin_costs_are_slopes_of_the_expected_energy(seed: int) -> None:
+    """With one value spread over its bins and all others decided, the push is strength times the
+    energy of each bin, less its mean: the gradient of the expected energy by probabilities."""
+    conditions, centres, _ = problem(seed, layouts=1, slots=4)
+    rng = np.random.default_rng(seed)
+    guide = Guide(Edges.from_conditions(conditions), centres)
+    n = len(conditions[0])
+    a, k = int(rng.integers(4)), int(rng.integers(n))
+    decided = [rng.integers(0, len(c), (1, 4)) for c in centres]
+    boxes = np.stack([c[d] for c, d in zip(centres, decided, strict=True)], axis=-1)[0]
+    with np.errstate(divide="ignore"):
+        logs = [np.log(np.eye(len(c))[d]) for c, d in zip(centres, decided, strict=True)]
+    spread = rng.dirichlet(np.ones(len(centres[a])))
+    logs[a][0, k] = np.log(spread)
+    guide.update(logs, strength=3.0, updates=1, keep_mass=False)
+    # The other values of the layout enter at their means, which are what is decided; the spread
+    # value itself takes each bin in turn.
+    energies = []
+    for value in centres[a]:
+        boxes[k, a] = value
+        energies.append(slow_energy(conditions, [boxes])[0])
+    if np.isfinite(conditions[0].fixed[k, a]):
+        np.testing.assert_array_equal(logs[a][0, k], np.log(spread))
+        return
+    push = (np.log(spread) - logs[a][0, k]) / 3.0
+    touched = np.array(energies) - spread @ np.array(energies)
+    # Hinges that do not name this value cancel, as they are the same for every bin.
+    np.testing.assert_allclose(push, touched, atol=2e-5)
+
+
+def test_expected_energy_meets_more_at_the_same_strength() -> None:
+    guide, _ = relation_guide("below")
+    flat = [np.log(np.full((1, 2, 16), 1 / 16)) for _ in range(4)]
+    missed = {}
+    for relaxation in ("bins", "box"):
+        logs = [x.copy() for x in flat]
+        guide.update(logs, 30.0, relaxation=relaxation)  # type: ignore[arg-type]
+        y, h = (np.exp(logs[a][0, 1]) for a in (1, 3))
+        centres = np.linspace(0.05, 0.95, 16)
+        violated = (centres[:, None] - centres[None] / 2) < 0.41
+        missed[relaxation] = float((y[:, None] * h[None])[violated].sum())
+    start = float(violated.mean())
+    assert missed["bins"] < start / 3
+
+
+def test_exact_values_are_seen_and_never_pushed() -> None:
+    guide, _ = relation_guide("below")
+    logs = [np.log(np.full((1, 2, 16), 1 / 16)) for _ in range(4)]
+    before = [x.copy() for x in logs]
+    guide.update(logs, strength=50.0)
+    for a in (1, 3):
+        np.testing.assert_array_equal(logs[a][0, 0], before[a][0, 0])
+        assert not np.allclose(logs[a][0, 1], before[a][0, 1])
+    for a in (0, 2):  # "below" says nothing about x and width
+        np.testing.assert_array_equal(logs[a], before[a])
+    mean = 0.5
+    assert guide.energy([np.exp(x) for x in before])[0] == pytest.approx(
+        0.31 + 0.1 - (mean - mean / 2)
+    )
+
+
+def test_degenerate_inputs_stay_numbers() -> None:
+    guide, _ = relation_guide("below")
+    logs = [np.full((1, 2, 16), -np.inf) for _ in range(4)]
+    for log in logs:
+        log[0, 0] = np.log(1 / 16)
+    logs[1][0, 1, 0] = 0.0  # decided: one-hot
+    guide.update(logs, strength=1e6, updates=5)
+    assert not any(np.isnan(log).any() for log in logs)
+    assert logs[1][0, 1, 0] == 0.0
+    empty = Guide(Edges.from_arrays(2), [np.ones(3)] * 4)
+    assert empty.energy([np.ones((2, 4, 3))] * 4).tolist() == [0.0, 0.0]
+    empty.update([np.zeros((2, 4, 3))] * 4, 1.0)
+    assert Edges.from_conditions([]).empty
