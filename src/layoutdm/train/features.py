@@ -152,7 +152,7 @@ class _Run:
 def _loss(network: FeatureAutoencoder, batch: FeatureBatch, settings: FeatureTraining) -> Any:
     boxes, labels = torch.from_numpy(batch.boxes), torch.from_numpy(batch.labels)
     mask, noisy = torch.from_numpy(batch.mask), torch.from_numpy(batch.noisy)
-    output = network(boxes, labels, None if bool(batch.mask.all()) else mask)
+    output = network(boxes, labels, mask)
     return feature_loss(output, boxes, labels, mask, noisy, settings.box_weight), output
 
 

@@ -1,4 +1,4 @@
-"""Batches for the feature network: similar lengths together, noise drawn afresh, sorted after it.
+"""Batches for the feature network: noise drawn afresh, elements sorted after it.
 
 Nothing here changes the layouts it is given: noise is added to a copy, and whether a layout is
 noisy travels with the batch, never in the data set.
@@ -26,7 +26,7 @@ class Example:
 
 @dataclass(frozen=True)
 class FeatureBatch:
-    """Sorted, possibly noisy layouts. `mask` is None inside the network when nothing is padded."""
+    """Sorted, possibly noisy layouts, padded to the longest."""
 
     boxes: NDArray[np.float32]  # (batch, elements, 4)
     labels: NDArray[np.int64]  # (batch, elements)
@@ -78,16 +78,11 @@ def make_batch(
 def epoch(
     data: Sequence[Example], batch_size: int, rng: np.random.Generator
 ) -> Iterator[list[Example]]:
-    """Every example once. Lengths are sorted with random ties, so that batches hold almost no
-    padding; the batches themselves come in random order."""
-    lengths = np.array([len(e.labels) for e in data])
-    order = np.lexsort((rng.random(len(data)), lengths))
-    # A random start keeps the cut between batches from falling on the same lengths each time.
-    first = int(rng.integers(1, batch_size + 1))
-    cuts = np.arange(first, len(data), batch_size)
-    parts = [part for part in np.split(order, cuts) if len(part)]
-    for which in rng.permutation(len(parts)):
-        yield [data[i] for i in parts[which]]
+    """Every example once, in random order. Lengths are mixed: batches of one length alone are
+    cheaper to compute but teach less, and the network does not compute padding anyway."""
+    order = rng.permutation(len(data))
+    for start in range(0, len(data), batch_size):
+        yield [data[i] for i in order[start : start + batch_size]]
 
 
 def fixed_batches(

@@ -41,8 +41,34 @@ class FeatureOutput:
     boxes: Tensor  # (batch, elements, 4), in 0..1
 
 
+@dataclass(frozen=True)
+class Places:
+    """Where the valid entries of a padded batch stand.
+
+    Layers work on the valid entries alone, one row each: only attention needs the padded form.
+    Random batches of layouts of all lengths then cost no more than batches of one length.
+    """
+
+    index: Tensor  # (valid,), places in the flattened (batch * length)
+    mask: Tensor  # (batch, length), True where valid
+
+    @classmethod
+    def of(cls, mask: Tensor) -> Places:
+        return cls(torch.nonzero(mask.reshape(-1))[:, 0], mask)
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """(valid, width) to (batch, length, width), zeros elsewhere."""
+        batch, length = self.mask.shape
+        padded = rows.new_zeros(batch * length, rows.shape[-1]).index_copy(0, self.index, rows)
+        return padded.view(batch, length, -1)
+
+    def take(self, padded: Tensor) -> Tensor:
+        """(batch, length, width) to (valid, width)."""
+        return padded.reshape(self.mask.numel(), -1).index_select(0, self.index)
+
+
 class Block(nn.Module):
-    """A post-norm transformer layer, written out so that unpadded batches need no mask at all."""
+    """A post-norm transformer layer over the valid rows of a batch."""
 
     def __init__(self, shape: FeatureShape) -> None:
         super().__init__()
@@ -59,20 +85,21 @@ class Block(nn.Module):
         nn.init.zeros_(self.attention_in.bias)
         nn.init.zeros_(self.attention_out.bias)
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        x = self.norm1(x + self._drop(self._attend(x, mask)))
+    def forward(self, x: Tensor, places: Places) -> Tensor:
+        x = self.norm1(x + self._drop(self._attend(x, places)))
         hidden = self._drop(F.relu(self.feedforward_in(x)))
-        x = x + self._drop(self.feedforward_out(hidden))
-        out: Tensor = self.norm2(x)
+        out: Tensor = self.norm2(x + self._drop(self.feedforward_out(hidden)))
         return out
 
-    def _attend(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        batch, length, width = x.shape
-        stacked = self.attention_in(x).view(batch, length, 3, self.heads, width // self.heads)
+    def _attend(self, x: Tensor, places: Places) -> Tensor:
+        (batch, length), width = places.mask.shape, x.shape[-1]
+        stacked = places.pad(self.attention_in(x))
+        stacked = stacked.view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = stacked.permute(2, 0, 3, 1, 4)
         dropout = self.dropout if self.training else 0.0
+        mask = places.mask[:, None, None, :]
         mixed = F.scaled_dot_product_attention(query, key, value, mask, dropout)
-        out: Tensor = self.attention_out(mixed.transpose(1, 2).reshape(batch, length, width))
+        out: Tensor = self.attention_out(places.take(mixed.transpose(1, 2)))
         return out
 
     def _drop(self, x: Tensor) -> Tensor:
@@ -91,14 +118,19 @@ class Encoder(nn.Module):
         self.token = nn.Parameter(torch.rand(1, 1, width))
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
 
-    def forward(self, boxes: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
-        x = F.relu(self.join(torch.cat([self.box(boxes), self.label(labels)], dim=-1)))
-        x = torch.cat([self.token.expand(len(x), -1, -1), x], dim=1)
-        if mask is not None:
-            mask = F.pad(mask, (1, 0), value=True)[:, None, None, :]
+    def forward(self, boxes: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+        """Padded boxes (batch, elements, 4), labels and mask to features (batch, width)."""
+        elements = torch.cat([self.box(boxes[mask]), self.label(labels[mask])], dim=-1)
+        elements = F.relu(self.join(elements))
+        places = Places.of(F.pad(mask, (1, 0), value=True))
+        is_token = places.index % places.mask.shape[1] == 0
+        first = torch.nonzero(is_token)[:, 0]
+        x = elements.new_zeros(len(places.index), elements.shape[-1])
+        x = x.index_copy(0, first, self.token[0].expand(len(mask), -1))
+        x = x.index_copy(0, torch.nonzero(~is_token)[:, 0], elements)
         for block in self.blocks:
-            x = block(x, mask)
-        return x[:, 0]
+            x = block(x, places)
+        return x.index_select(0, first)
 
 
 class Decoder(nn.Module):
@@ -114,16 +146,14 @@ class Decoder(nn.Module):
         self.label = nn.Linear(width, shape.classes)
         self.box = nn.Linear(width, 4)
 
-    def forward(self, feature: Tensor, length: int, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        batch = len(feature)
-        x = feature[:, None].expand(-1, length, -1)
-        position = self.position[None, :length].expand(batch, -1, -1)
-        x = F.relu(self.join(torch.cat([x, position], dim=-1)))
-        if mask is not None:
-            mask = mask[:, None, None, :]
+    def forward(self, feature: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        places = Places.of(mask)
+        row, position = places.index // mask.shape[1], places.index % mask.shape[1]
+        x = torch.cat([feature[row], self.position[position]], dim=-1)
+        x = F.relu(self.join(x))
         for block in self.blocks:
-            x = block(x, mask)
-        return self.label(x), torch.sigmoid(self.box(x))
+            x = block(x, places)
+        return places.pad(self.label(x)), places.pad(torch.sigmoid(self.box(x)))
 
 
 class FeatureAutoencoder(nn.Module):
@@ -138,8 +168,10 @@ class FeatureAutoencoder(nn.Module):
 
     def forward(self, boxes: Tensor, labels: Tensor, mask: Tensor | None = None) -> FeatureOutput:
         """`mask` is True where an element is real; None says that nothing is padded."""
+        if mask is None:
+            mask = torch.ones(labels.shape, dtype=torch.bool)
         feature = self.encoder(boxes, labels, mask)
-        logits, rebuilt = self.decoder(feature, boxes.shape[1], mask)
+        logits, rebuilt = self.decoder(feature, mask)
         return FeatureOutput(feature, self.noisy(feature)[:, 0], logits, rebuilt)
 
     def parameter_count(self) -> int:
