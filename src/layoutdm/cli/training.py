@@ -45,6 +45,7 @@ def run_training(options: TrainOptions) -> None:
     from layoutdm.cli.watch import TrainingWatch
     from layoutdm.train.config import TrainConfig, preset, with_text
     from layoutdm.train.run import saved_config, train
+    from layoutdm.train.team import on_cpu
 
     if options.threads > 0:
         torch.set_num_threads(options.threads)
@@ -59,7 +60,7 @@ def run_training(options: TrainOptions) -> None:
         config = with_text(replace(config, **options.changes), options.settings)
     limit = base.tokenizer.max_elements if base is not None else config.max_elements
     dataset = _open(options, limit)
-    main = PartialState(cpu=not torch.cuda.is_available()).is_main_process
+    main = PartialState(cpu=on_cpu()).is_main_process
     with TrainingWatch(quiet=not main) as watch, _Stopper() as stop:
         watch.start(dataset, config, options.out)
         report = train(
@@ -103,20 +104,10 @@ def _open(options: TrainOptions, max_elements: int) -> Dataset:
 
 
 def _load_base(name: str) -> Any:
+    from layoutdm.model.load import find
     from layoutdm.train.export import load_network
 
-    return load_network(_locate(name))
-
-
-def _locate(name: str) -> Path:
-    """The folder of a model: itself, or an embedded model of this name."""
-    folder = Path(name)
-    if folder.is_dir():
-        return folder
-    embedded = Path(__file__).parents[1] / "weights" / name
-    if (embedded / "config.json").exists():
-        return embedded
-    raise LayoutdmError(f"{name}: no such model folder, and no embedded model of this name")
+    return load_network(find(name))
 
 
 def _budget_only(options: TrainOptions) -> dict[str, Any]:

@@ -30,6 +30,12 @@ class Facts:
     config: TrainConfig
 
 
+def _schedule(config: TrainConfig) -> str:
+    numbers = ", ".join(f"{value:g}" for value in config.schedule_numbers)
+    name = f"keep and mask {numbers}" if numbers else config.schedule
+    return f"{name}, {config.schedule_steps} steps"
+
+
 def model_card(facts: Facts) -> str:
     """README.md of a model folder, with the header that model hubs read."""
     config = facts.config
@@ -81,7 +87,7 @@ layoutdm generate --model FOLDER --count 12 --out layouts.png
 | budget | {facts.steps:,} steps of {config.batch_size} layouts, {facts.epochs:.1f} epochs, \
 {facts.minutes:.1f} minutes |
 | shown as | {tasks} |
-| schedule | {config.schedule}, {config.schedule_steps} steps |
+| schedule | {_schedule(config)} |
 | seed | {config.seed} |
 
 **Bound on the val split: {facts.bound:.2f} nats per layout, {facts.bits:.3f} bits per attribute**

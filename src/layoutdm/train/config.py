@@ -52,6 +52,7 @@ class TrainConfig:
     # Diffusion: a preset's name; see Schedule.preset
     schedule: str = "published"
     schedule_steps: int = 100
+    schedule_numbers: tuple[float, ...] = ()  # keep and mask at the first and last level instead
 
     # What a layout is shown with: probabilities of the tasks, in the order of TASKS. Half of the
     # layouts come without any condition, the rest as people will use the model.
@@ -114,6 +115,10 @@ class TrainConfig:
             len(self.tasks) == len(TASKS) and min(self.tasks) >= 0 and sum(self.tasks) > 0,
             f"tasks must be {len(TASKS)} probabilities, for {', '.join(TASKS)}",
         )
+        _require(
+            len(self.schedule_numbers) in (0, 4),
+            "schedule_numbers must be four: keep at the first and last level, mask at both",
+        )
         _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
         _require(0 <= self.ordered <= 1, f"ordered must be a probability, got {self.ordered}")
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")
@@ -156,6 +161,8 @@ class TrainConfig:
         )
 
     def noise_schedule(self) -> Schedule:
+        if self.schedule_numbers:
+            return Schedule(self.schedule_steps, *self.schedule_numbers)
         return Schedule.preset(self.schedule, self.schedule_steps)
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate import PartialState
 
 from layoutdm.data import Dataset
 from layoutdm.errors import LayoutdmError
@@ -36,7 +35,8 @@ from layoutdm.train.export import LoadedModel, count_numbers, export_model, writ
 from layoutdm.train.finetune import adapt
 from layoutdm.train.networks import Network, build
 from layoutdm.train.reporter import Silent, Watcher, read_metrics
-from layoutdm.train.trainer import Counters, Trainer
+from layoutdm.train.state import Counters
+from layoutdm.train.trainer import Trainer
 
 FEWEST = 50
 RUN = "run"  # the part of a model folder that only training needs
@@ -87,15 +87,15 @@ def train(
         network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
     )  # fmt: skip
-    if trainer.main:
+    if trainer.team.main:
         run.mkdir(parents=True, exist_ok=True)
         write_bytes(run / "training.json", (json.dumps(config.to_dict(), indent=1)).encode())
     counters = trainer.run()
     report = _report(out, config, trainer, counters)
-    if report.complete and trainer.main:
+    if report.complete and trainer.team.main:
         facts = _facts(dataset, train_layouts, val_layouts, tokenizer, config, report, base)
-        _write_model(out, trainer.best_network(), tokenizer, config, train_layouts, facts)
-    PartialState().wait_for_everyone()
+        _write_model(out, trainer.state.best_network(), tokenizer, config, train_layouts, facts)
+    trainer.team.wait()
     return report
 
 
@@ -207,8 +207,14 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
         bin_count=max(base.tokenizer.bins.counts), kind=network.kind, width=network.width,
         layers=network.layers, heads=network.heads, feedforward=network.feedforward,
         dropout=network.dropout, time=network.time, positions=network.positions,
-        block=network.block, normalise=network.normalise, schedule_steps=base.schedule.steps,
+        block=network.block, normalise=network.normalise,
+        schedule_steps=base.schedule.steps, schedule_numbers=_numbers(base),
     )  # fmt: skip
+
+
+def _numbers(base: LoadedModel) -> tuple[float, float, float, float]:
+    schedule = base.schedule
+    return (schedule.keep_first, schedule.keep_last, schedule.mask_first, schedule.mask_last)
 
 
 def _report(out: Path, config: TrainConfig, trainer: Trainer, counters: Counters) -> TrainReport:
@@ -216,13 +222,13 @@ def _report(out: Path, config: TrainConfig, trainer: Trainer, counters: Counters
         folder=out,
         complete=counters.finished,
         steps=counters.step,
-        epochs=counters.step / trainer.per_epoch,
+        epochs=counters.step / trainer.draws.per_epoch,
         minutes=counters.seconds / 60,
         bound=counters.best_bound,
         bits=counters.best_bits,
         best_step=counters.best_step,
         stopped_early=config.patience > 0 and counters.waited >= config.patience,
-        parameters=sum(parameter.numel() for parameter in trainer.network.parameters()),
+        parameters=sum(parameter.numel() for parameter in trainer.state.network.parameters()),
     )
 
 

@@ -1,70 +1,39 @@
 """The training loop: the same on one CPU, several GPUs or several machines, exactly resumable.
 
-Every random draw of step k comes from generators seeded with (seed, purpose, k), so the random
-state of a run is its step number. All processes draw for the whole batch and take their rows of
-it: the loss does not depend on how many processes share the work.
+All processes draw for the whole batch and take their rows of it, so the loss does not depend on
+how many of them share the work. Random draws follow from the step number (see `draws`), and
+everything else that changes is in `state`.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator
-from accelerate.utils import DistributedDataParallelKwargs, broadcast
-from torch import Tensor, nn
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.train import checkpoint as checkpoints
+from layoutdm.train.budget import finished, spent, validation_due
 from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import (
-    Corpus,
-    batches_per_epoch,
-    epoch_batches,
-    make_batch,
-    take_rows,
-    to_device,
-)
+from layoutdm.train.corpus import Corpus, make_batch, take_rows, to_device
+from layoutdm.train.draws import CONTENT, DROPOUT, NOISE, Draws
 from layoutdm.train.networks import Network
 from layoutdm.train.objective import Objective, update_average
-from layoutdm.train.optim import Plateau, make_optimizers, rate_factor, set_rate
+from layoutdm.train.optim import rate_factor, set_rate
 from layoutdm.train.reporter import Evaluation, MetricsFile, Progress, Silent, Watcher
-from layoutdm.train.times import Times
+from layoutdm.train.state import Counters, RunState
+from layoutdm.train.team import Team
 from layoutdm.train.validation import Validation
 
-ORDER, CONTENT, NOISE, DROPOUT = range(4)  # purposes of random draws
 REPORT_STEPS = 10
 
 
-@dataclass
-class Counters:
-    """Where a run is; with the tensors, all that a checkpoint holds."""
-
-    step: int = 0
-    seconds: float = 0.0
-    evaluated_step: int = 0
-    evaluated_seconds: float = 0.0
-    best_bound: float = math.inf
-    best_bits: float = math.inf
-    best_step: int = 0
-    waited: int = 0
-    finished: bool = False
-    plateau: Plateau = field(default_factory=Plateau)
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Counters:
-        return cls(**{**record, "plateau": Plateau(**record["plateau"])})
-
-
 class Trainer:
-    """One run in one folder. `run` goes on from where the folder's checkpoint is."""
+    """One run in one folder. `run` goes on from where the folder's newest checkpoint is."""
 
     def __init__(
         self,
@@ -79,259 +48,166 @@ class Trainer:
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
         self.config, self.folder, self.train = config, folder, train
-        self.accelerator = Accelerator(
-            # Apple's GPU has no double precision, which the bound needs.
-            cpu=not torch.cuda.is_available(),
-            mixed_precision=config.precision,
-            kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
-        )
-        self.watcher: Watcher = watcher or Silent()
-        self.main = self.accelerator.is_main_process
-        if not self.main:
-            self.watcher = Silent()
-        self.batch_size = min(config.batch_size, len(train))
-        self.per_epoch = batches_per_epoch(len(train), self.batch_size)
-        self._check_processes()
-        assert isinstance(network, nn.Module)
-        self.network: nn.Module = network.to(self.accelerator.device)
-        self.average = copy.deepcopy(self.network)
-        self.best = {name: value.clone() for name, value in network.state_dict().items()}
-        self.schedule = config.noise_schedule()
-        optimizers = make_optimizers(self.network, config)
-        objective = Objective(network, self.schedule, config)
-        self.objective, *wrapped = self.accelerator.prepare(objective, *optimizers)
-        self.optimizers, self._wrapped = optimizers, wrapped
-        self.validation = Validation.create(val, config)
-        self.times = Times(config.times, self.schedule.steps)
-        self.counters = Counters()
         self.tensorboard, self.stop = tensorboard, stop
-        self._order: tuple[int, list[Any]] = (-1, [])
-
-    # The loop ------------------------------------------------------------------------------
+        self.team = Team(config.precision)
+        self.watcher: Watcher = watcher if watcher and self.team.main else Silent()
+        self.draws = Draws(config.seed, train.counts, config.batch_size)
+        self.rows = self.team.rows(self.draws.batch_size)
+        self.schedule = config.noise_schedule()
+        self.state = RunState(network, config, self.team.device)
+        objective = Objective(network, self.schedule, config)
+        prepared = self.team.accelerator.prepare(objective, *self.state.optimizers)
+        self.objective, *self._optimizers = prepared
+        self.validation = Validation.create(val, config)
 
     def run(self) -> Counters:
         """Train until the budget is used up, the bound stops falling or `stop` says so."""
+        config, per_epoch = self.config, self.draws.per_epoch
         self._resume()
-        metrics = MetricsFile(self.folder, step=self.counters.step, tensorboard=self.tensorboard) \
-            if self.main else None
-        counters, saved = self.counters, time.monotonic()
+        state = self.state
+        metrics = self._metrics()
+        saved = mark = time.monotonic()
         losses: list[float] = []
-        mark, reported = time.monotonic(), (counters.step, counters.seconds)
-        while not self._finished():
-            stopping = self._tick(mark)
-            mark = time.monotonic()
+        reported = (state.counters.step, state.counters.seconds)
+        while not finished(config, state.counters, per_epoch):
+            stopping, mark = self._tick(mark)
             if stopping:
                 self._save()
-                return counters
+                return state.counters
             loss, gradient = self._step()
             losses.append(loss)
-            if counters.step % REPORT_STEPS == 0 or self._spent() >= 1:
+            if state.counters.step % REPORT_STEPS == 0:
                 progress = self._progress(losses, gradient, reported)
-                losses, reported = [], (counters.step, counters.seconds)
+                losses, reported = [], (state.counters.step, state.counters.seconds)
                 self.watcher.progress(progress)
                 if metrics:
                     metrics.write("train", progress)
-            if self._validation_due():
-                evaluation = self._evaluate()
-                if metrics:
-                    metrics.write("validation", evaluation)
-            if time.monotonic() - saved > 60 * self.config.checkpoint_minutes:
+            if validation_due(config, state.counters, per_epoch):
+                self._evaluate(metrics)
+            if time.monotonic() - saved > 60 * config.checkpoint_minutes:
                 self._save()
                 saved = time.monotonic()
-        if counters.evaluated_step != counters.step:
-            evaluation = self._evaluate()
-            if metrics:
-                metrics.write("validation", evaluation)
-        counters.finished = True
+        if state.counters.evaluated_step != state.counters.step:
+            self._evaluate(metrics)
+        state.counters.finished = True
         self._save()
-        return counters
-
-    def best_network(self) -> Network:
-        """The averaged weights with the lowest bound on the val split."""
-        network = copy.deepcopy(self.average).cpu()
-        network.load_state_dict(self.best)
-        network.eval()
-        return network
+        return state.counters
 
     def _step(self) -> tuple[float, float]:
         """One update; returns the loss over the whole batch and the gradient's norm."""
-        config, counters, device = self.config, self.counters, self.accelerator.device
-        step = counters.step
-        batch = make_batch(self.train, self._indices(step), config, self._rng(CONTENT, step))
-        rng = self._rng(NOISE, step)
-        level, weight = self.times.draw(len(batch.tokens), rng)
+        config, state, device = self.config, self.state, self.team.device
+        step, rows = state.counters.step, self.rows
+        batch = make_batch(
+            self.train, self.draws.layouts(step), config, self.draws.generator(CONTENT, step)
+        )
+        rng = self.draws.generator(NOISE, step)
+        level, weight = state.times.draw(len(batch.tokens), rng)
         noise = rng.random((2, *batch.tokens.shape))
-        rows = self._rows()
-        local = to_device(take_rows(batch, rows), device)
         local_level = torch.from_numpy(level[rows]).to(device)
-        torch.manual_seed(int(self._rng(DROPOUT, step).integers(2**62)) + rows.start)
-        set_rate(self.optimizers, self._rate())
+        torch.manual_seed(int(self.draws.generator(DROPOUT, step).integers(2**62)) + rows.start)
+        set_rate(state.optimizers, self._rate())
         self.objective.train()
         loss, size = self.objective(
-            local,
+            to_device(take_rows(batch, rows), device),
             local_level,
             torch.from_numpy(weight[rows]).to(device),
             torch.from_numpy(noise[:, rows]).to(device),
             config.kind == "element" and step % config.number_every == 0,
         )
-        self.accelerator.backward(loss)
-        gradient = self.accelerator.clip_grad_norm_(self.network.parameters(), config.clip)
-        for optimizer in self._wrapped:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        self.times.update(local_level, size, self._total)
-        update_average(
-            self.average, self.network, min(config.ema, (1 + step) / (10 + step))
-        )
-        counters.step += 1
-        shared = self._total(loss.detach().double().cpu()) / self.accelerator.num_processes
-        value = float(shared)
+        value = float(self.team.total(loss.detach().double())) / self.team.size
         if not math.isfinite(value):
             raise LayoutdmError(
-                f"the loss became {value} at step {counters.step}; "
-                "lower the learning rate and go on from the last checkpoint with --resume"
+                f"the loss became {value} at step {step}; choose a lower learning rate, "
+                "or go on from the last checkpoint with --resume"
             )
-        return value, float(gradient if gradient is not None else math.nan)
+        self.team.accelerator.backward(loss)
+        gradient = self.team.accelerator.clip_grad_norm_(state.network.parameters(), config.clip)
+        for optimizer in self._optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        state.times.update(local_level, size, self.team.total)
+        update_average(state.average, state.network, min(config.ema, (1 + step) / (10 + step)))
+        state.counters.step += 1
+        return value, float(gradient) if gradient is not None else math.nan
 
-    def _evaluate(self) -> Evaluation:
+    def _evaluate(self, metrics: MetricsFile | None) -> None:
         """Bound of the averaged weights; keeps them if they are the best so far."""
-        counters = self.counters
+        state, counters = self.state, self.state.counters
         bound = self.validation.bound(
-            self.average,
+            state.average,
             self.schedule,
-            share=(self.accelerator.process_index, self.accelerator.num_processes),
-            total=self._total,
-            device=self.accelerator.device,
+            share=(self.team.rank, self.team.size),
+            total=self.team.total,
+            device=self.team.device,
         )
         better = bound.nats < counters.best_bound
         if better:
             counters.best_bound, counters.best_bits = bound.nats, bound.bits
             counters.best_step, counters.waited = counters.step, 0
-            self.best = {k: v.detach().clone() for k, v in self.average.state_dict().items()}
+            state.keep_best()
         else:
             counters.waited += 1
         counters.plateau.update(bound.nats)
         counters.evaluated_step, counters.evaluated_seconds = counters.step, counters.seconds
         evaluation = Evaluation(
-            counters.step, counters.step / self.per_epoch, counters.seconds / 60,
-            bound.nats, bound.bits, bound.number, better,
-        )  # fmt: skip
-        self.watcher.evaluation(evaluation)
-        return evaluation
-
-    # Budget --------------------------------------------------------------------------------
-
-    def _spent(self) -> float:
-        """Share of the budget that is used up: the largest of those that are given."""
-        config, counters = self.config, self.counters
-        shares = [0.0]
-        if config.steps:
-            shares.append(counters.step / config.steps)
-        if config.epochs:
-            shares.append(counters.step / max(1, round(config.epochs * self.per_epoch)))
-        if config.minutes:
-            shares.append(counters.seconds / (60 * config.minutes))
-        return max(shares)
-
-    def _finished(self) -> bool:
-        patience = self.config.patience
-        return self._spent() >= 1 or (patience > 0 and self.counters.waited >= patience)
-
-    def _validation_due(self) -> bool:
-        config, counters = self.config, self.counters
-        if config.validate_steps is None and config.minutes:
-            interval = 60 * min(max(config.minutes / 20, 1.0), config.minutes / 4)
-            return counters.seconds - counters.evaluated_seconds >= interval
-        interval_steps = config.validate_steps or self.per_epoch
-        return counters.step % interval_steps == 0 and counters.step != counters.evaluated_step
-
-    def _tick(self, mark: float) -> bool:
-        """Count the time since `mark`; whether to stop here. All processes agree on both."""
-        now = torch.tensor(
-            [self.counters.seconds + time.monotonic() - mark, float(self.stop())],
-            dtype=torch.float64,
+            step=counters.step,
+            epoch=counters.step / self.draws.per_epoch,
+            minutes=counters.seconds / 60,
+            bound=bound.nats,
+            bits=bound.bits,
+            number=bound.number,
+            best=better,
         )
-        if self.accelerator.num_processes > 1:
-            now = broadcast(now.to(self.accelerator.device)).cpu()
-        self.counters.seconds = float(now[0])
-        return bool(now[1])
+        self.watcher.evaluation(evaluation)
+        if metrics:
+            metrics.write("validation", evaluation)
+
+    def _tick(self, mark: float) -> tuple[bool, float]:
+        """Count the time since `mark`: whether to stop, and the new mark. All processes agree."""
+        now = time.monotonic()
+        seconds = self.state.counters.seconds + now - mark
+        self.state.counters.seconds, asked = self.team.agree([seconds, float(self.stop())])
+        return bool(asked), now
 
     def _rate(self) -> float:
-        counters = self.counters
-        factor = rate_factor(self.config, counters.step, self._spent(), counters.plateau)
+        counters = self.state.counters
+        done = spent(self.config, counters, self.draws.per_epoch)
+        factor = rate_factor(self.config, counters.step, done, counters.plateau)
         return self.config.learning_rate * factor
 
     def _progress(
         self, losses: list[float], gradient: float, since: tuple[int, float]
     ) -> Progress:
-        counters = self.counters
-        layouts = (counters.step - since[0]) * self.batch_size
+        counters = self.state.counters
+        layouts = (counters.step - since[0]) * self.draws.batch_size
         return Progress(
             step=counters.step,
-            epoch=counters.step / self.per_epoch,
+            epoch=counters.step / self.draws.per_epoch,
             minutes=counters.seconds / 60,
-            done=min(1.0, self._spent()),
+            done=min(1.0, spent(self.config, counters, self.draws.per_epoch)),
             loss=float(np.mean(losses)),
             learning_rate=self._rate(),
             gradient=gradient,
             layouts_per_second=layouts / max(counters.seconds - since[1], 1e-3),
         )
 
-    # Processes and random draws ------------------------------------------------------------
-
-    def _check_processes(self) -> None:
-        processes = self.accelerator.num_processes
-        if self.batch_size % processes:
-            raise LayoutdmError(
-                f"batch size {self.batch_size} cannot be shared by {processes} processes evenly; "
-                f"choose a multiple of {processes}"
-            )
-
-    def _rows(self) -> slice:
-        """This process's part of the batch."""
-        size = self.batch_size // self.accelerator.num_processes
-        return slice(self.accelerator.process_index * size,
-                     (self.accelerator.process_index + 1) * size)
-
-    def _total(self, tensor: Tensor) -> Tensor:
-        """Sum over all processes."""
-        if self.accelerator.num_processes == 1:
-            return tensor
-        moved = tensor.to(self.accelerator.device)
-        return self.accelerator.reduce(moved, reduction="sum").cpu()  # type: ignore[no-any-return]
-
-    def _rng(self, purpose: int, number: int) -> np.random.Generator:
-        return np.random.default_rng([self.config.seed, purpose, number])
-
-    def _indices(self, step: int) -> Any:
-        """Layouts of this step's batch; an epoch's order is made when it begins."""
-        epoch, position = divmod(step, self.per_epoch)
-        if self._order[0] != epoch:
-            batches = epoch_batches(self.train.counts, self.batch_size, self._rng(ORDER, epoch))
-            self._order = (epoch, list(batches))
-        return self._order[1][position]
-
-    # Checkpoints ---------------------------------------------------------------------------
+    def _metrics(self) -> MetricsFile | None:
+        """Only the first process writes."""
+        if not self.team.main:
+            return None
+        step = self.state.counters.step
+        return MetricsFile(self.folder, step=step, tensorboard=self.tensorboard)
 
     def _save(self) -> None:
-        if not self.main:
+        if not self.team.main:
             return
-        tensors: dict[str, Tensor] = {"times.history": self.times.history,
-                                      "times.seen": self.times.seen}
-        for name, state in (("network", self.network.state_dict()),
-                            ("average", self.average.state_dict()), ("best", self.best)):
-            tensors |= {f"{name}.{key}": value for key, value in state.items()}
-        for index, optimizer in enumerate(self.optimizers):
-            tensors |= checkpoints.flatten_optimizer(f"optimizer{index}", optimizer)
-        scaler = self.accelerator.scaler
-        record = {
-            "counters": asdict(self.counters),
+        scaler = self.team.accelerator.scaler
+        extra = {
             "config": self.config.to_dict(),
             "data": self.train.fingerprint,
             "scaler": scaler.state_dict() if scaler is not None else None,
         }
-        found = checkpoints.Checkpoint(self.counters.step, tensors, record)
-        checkpoints.save(self.folder, found, self.watcher.notice)
+        checkpoints.save(self.folder, self.state.checkpoint(extra), self.watcher.notice)
 
     def _resume(self) -> None:
         found = checkpoints.load(self.folder, self.watcher.notice)
@@ -342,24 +218,8 @@ class Trainer:
                 f"{self.folder}: its checkpoint was made with other data than is given now; "
                 "give the same data, or train into a new folder"
             )
-
-        def part(name: str) -> dict[str, Tensor]:
-            prefix = f"{name}."
-            return {
-                key.removeprefix(prefix): value.to(self.accelerator.device)
-                for key, value in found.tensors.items()
-                if key.startswith(prefix)
-            }
-
-        self.network.load_state_dict(part("network"))
-        self.average.load_state_dict(part("average"))
-        self.best = part("best")
-        for index, optimizer in enumerate(self.optimizers):
-            checkpoints.restore_optimizer(f"optimizer{index}", optimizer, found.tensors)
-        self.times.history = found.tensors["times.history"]
-        self.times.seen = found.tensors["times.seen"]
-        if self.accelerator.scaler is not None and found.record["scaler"]:
-            self.accelerator.scaler.load_state_dict(found.record["scaler"])
-        self.counters = Counters.from_dict(dict(found.record["counters"]))
-        self.counters.finished = False
+        self.state.restore(found)
+        scaler = self.team.accelerator.scaler
+        if scaler is not None and found.record["scaler"]:
+            scaler.load_state_dict(found.record["scaler"])
         self.watcher.notice(f"going on from step {found.step}")
