@@ -15,6 +15,12 @@ from layoutdm.metrics.alignment import alignment, alignments, batch_padding
 from layoutdm.metrics.average_iou import average_iou, average_ious
 from layoutdm.metrics.bootstrap import Interval, bootstrap_fid, bootstrap_mean
 from layoutdm.metrics.docsim import docsim, docsims
+from layoutdm.metrics.features import (
+    FeatureNetwork,
+    embedded_features,
+    features_for,
+    load_features,
+)
 from layoutdm.metrics.fid import fid, frechet_distance
 from layoutdm.metrics.max_iou import max_iou, max_ious
 from layoutdm.metrics.overlap import overlap, overlaps
@@ -24,6 +30,7 @@ from layoutdm.metrics.violation import relation_edges, violation, violations
 
 __all__ = [
     "PRDC",
+    "FeatureNetwork",
     "Interval",
     "Layouts",
     "Packed",
@@ -37,8 +44,11 @@ __all__ = [
     "bootstrap_mean",
     "docsim",
     "docsims",
+    "embedded_features",
+    "features_for",
     "fid",
     "frechet_distance",
+    "load_features",
     "max_iou",
     "max_ious",
     "overlap",
