@@ -26,8 +26,13 @@ def stats(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     on_error: Annotated[
-        str, typer.Option("--on-error", help="stop at a bad record, or skip it and say so.")
-    ] = "stop",
+        str,
+        typer.Option(
+            "--on-error",
+            metavar="raise|skip",
+            help="What to do about a bad record: stop, or leave it out and list it at the end.",
+        ),
+    ] = "raise",
 ) -> None:
     """Show what a data set is made of: counts, labels, elements per layout, duplicates.
 
@@ -47,30 +52,30 @@ def stats(
     """
     import json
     import sys
+    from collections import Counter
+    from dataclasses import replace
 
-    from layoutdm.cli.stats_view import listed_problems, progress_bar, show
+    from layoutdm import formats
+    from layoutdm.cli.convert import check_choice, say
+    from layoutdm.cli.progress import reading
+    from layoutdm.cli.stats_view import show
     from layoutdm.data.report import report
     from layoutdm.data.splits import SPLITS
-    from layoutdm.errors import LayoutdmError
-    from layoutdm.formats import Problems
 
-    if on_error not in ("stop", "skip"):
-        raise typer.BadParameter(f"must be stop or skip, got {on_error!r}", param_hint="--on-error")
-    if split is not None and split not in SPLITS:
-        raise typer.BadParameter(
-            f"must be {', '.join(SPLITS)}, got {split!r}", param_hint="--split"
-        )
+    check_choice(source_format, formats.READ, "--from")
+    check_choice(on_error, ("raise", "skip"), "--on-error")
+    check_choice(split, SPLITS, "--split")
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
-        raise LayoutdmError(f"{out}: the report is a web page; its name should end with .html")
-    problems = Problems(skip=on_error == "skip")
-    with progress_bar() as progress:
+        raise typer.BadParameter(f"must end in .html, got {out}", param_hint="--out")
+    problems = formats.Problems(skip=on_error == "skip")
+    with reading(Path(source).name, None) as bar:
         result = report(
             source,
             format=source_format,
             split=split,
             filters=filters,
             problems=problems,
-            progress=progress,
+            progress=bar.bytes,
         )
     if out is not None:
         from layoutdm.data.statistics_page import to_page
@@ -82,7 +87,6 @@ def stats(
         print(json.dumps(result.as_dict(), indent=2, ensure_ascii=False))
     else:
         show(result, sys.stdout)
-    for line in listed_problems(problems):
-        print(line, file=sys.stderr)
+    say(replace(problems, removed=Counter()))  # the report itself tells what the filters removed
     if out is not None:
         print(f"{out}: page with plots", file=sys.stderr)

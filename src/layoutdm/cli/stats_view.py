@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from io import StringIO
 from typing import TextIO
 
@@ -15,12 +13,9 @@ from rich.text import Text
 
 from layoutdm.data.report import Report
 from layoutdm.data.statistics import LabelStatistics, Statistics
-from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.palette import colour
-from layoutdm.formats.problems import Problems
 
 BAR = 24  # characters
-LISTED = 20  # problems told one by one
 
 
 def show(report: Report, file: TextIO) -> None:
@@ -173,26 +168,3 @@ def _remarks(report: Report) -> Iterator[str]:
     if report.removed:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in report.removed.items())
         yield f"Left out: {reasons}."
-
-
-def listed_problems(problems: Problems) -> Iterator[str]:
-    """The bad records that were left out, the first ones by name."""
-    if not problems.count:
-        return
-    for problem in problems.listed[:LISTED]:
-        yield f"skipped: {problem}"
-    more = problems.count - min(problems.count, LISTED)
-    yield f"skipped {problems.count:,} bad records{f' ({more:,} not listed)' if more else ''}"
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """A bar on standard error while someone watches; silent otherwise."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
