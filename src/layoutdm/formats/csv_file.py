@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -125,11 +126,11 @@ def _row(
     if id:
         records.text(id, "id")
     key = cells.get("layout", id)
-    sides = [records.side(records.parsed(cells[s], s), s) for s in ("width", "height")]
-    box = [cells[name] for name in (CENTRE if "x" in cells else CORNERS)]
+    sides = [_side(cells[name], name) for name in ("width", "height")]
+    names = CENTRE if "x" in cells else CORNERS
+    box = [cells[name] for name in names]
     empty = not cells["label"] and not any(box)
     label = "" if empty else records.text(cells["label"], "label")
-    names = CENTRE if "x" in cells else CORNERS
     values = [] if empty else [records.parsed(v, n) for v, n in zip(box, names, strict=True)]
     finished = None
     if group is None or key != group.key:
@@ -146,6 +147,11 @@ def _row(
         group.boxes.append(values)
         group.lines.append(line)
     return group, finished
+
+
+@lru_cache(maxsize=64)  # every row repeats the canvas size
+def _side(text: str, name: str) -> float:
+    return records.side(records.parsed(text, name), name)
 
 
 def _layout(group: _Group, corners: bool, path: Path, problems: Problems) -> Layout:

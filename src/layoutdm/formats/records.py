@@ -10,6 +10,7 @@ layoutdm.errors.LayoutdmError: width must be a number, got '12'
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ from layoutdm.layout import EDGE_TOLERANCE, Layout, box_problem
 # The largest canvas side that is believed; beyond it a box can no longer be told apart.
 LARGEST_SIDE = 1e9
 
+LARGEST = sys.float_info.max
+
 
 def shown(value: object, length: int = 60) -> str:
     """A value as it is quoted in a message: never longer than a line."""
@@ -35,6 +38,8 @@ def shown(value: object, length: int = 60) -> str:
 
 def number(value: object, what: str) -> float:
     """A finite float, or a sentence; text that looks like a number is not one."""
+    if type(value) is float and -LARGEST <= value <= LARGEST:  # nearly always, so asked first
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise LayoutdmError(f"{what} must be a number, got {shown(value)}")
     try:
