@@ -46,7 +46,7 @@ def check(layouts: list[Layout]) -> None:
     assert [layout.metadata.get("file_name") for layout in layouts] == ["c.jpg", "a.jpg", None]
 
 
-@pytest.mark.parametrize("order", itertools.permutations(PARTS))
+@pytest.mark.parametrize("order", list(itertools.permutations(PARTS)))
 @pytest.mark.parametrize("indent", [None, 2])
 def test_parts_come_in_any_order(
     order: tuple[str, ...], indent: int | None, tmp_path: Path

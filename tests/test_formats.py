@@ -116,6 +116,17 @@ def test_gzip_is_recognised_by_content_and_written_the_same_twice(tmp_path: Path
     assert list(read(renamed)) == [layout]
 
 
+@pytest.mark.parametrize("format", ["coco", "labelstudio", "csv"])
+def test_other_texts_can_be_packed_too(format: str, tmp_path: Path) -> None:
+    layout = Layout.create(["a"], [[0.5, 0.5, 1, 1]], id="p", width=3, height=4)
+    path = write([layout], tmp_path / "a.tsv.gz", format=format)
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert detect(path) == format
+    (back,) = read(path)
+    assert back == layout
+    assert not back.metadata
+
+
 def test_native_records_keep_further_keys_as_metadata(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('\ufeff{"labels":[],"boxes":[],"seed":4,"metadata":{"a":[1]}}\n\n')

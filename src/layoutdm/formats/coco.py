@@ -29,7 +29,7 @@ from layoutdm import boxes as box_math
 from layoutdm.boxes import Boxes
 from layoutdm.formats import coco_index, records
 from layoutdm.formats.coco_index import Image, Rows
-from layoutdm.formats.files import Progress, replacing, silent
+from layoutdm.formats.files import Progress, replacing, silent, text_sink
 from layoutdm.formats.numbering import Numbers
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
@@ -63,7 +63,7 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
         centre = box_math.from_left_top(page.left_top / box_math.canvas_scale(width, height))
         labels, centre = records.keep_good(page.labels, centre, page.place, problems)
         name = page.image.file_name
-        metadata = {"file_name": name} if name else {}
+        metadata = {"file_name": name} if name not in ("", page.id) else {}
         yield Layout(tuple(labels), centre, width, height, page.id, metadata)
 
 
@@ -94,7 +94,7 @@ def write(layouts: Iterable[Layout], path: Path, labels: Sequence[str] | None = 
     count = 0
     with (
         replacing(path) as part,
-        part.open("w", encoding="utf-8") as file,
+        text_sink(part, path) as file,
         tempfile.TemporaryFile("w+", encoding="utf-8", dir=part.parent) as later,
     ):
         file.write('{"info":{"description":"layouts"},\n"images":[')

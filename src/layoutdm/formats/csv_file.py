@@ -22,7 +22,8 @@ import numpy as np
 from layoutdm.boxes import canvas_scale, from_corners
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import records
-from layoutdm.formats.files import Progress, Source, replacing, silent
+from layoutdm.formats.detect import suffix
+from layoutdm.formats.files import Progress, Source, replacing, silent, text_sink
 from layoutdm.formats.jsonl import LONGEST_LINE, TICK
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
@@ -166,8 +167,8 @@ def _layout(group: _Group, corners: bool, path: Path, problems: Problems) -> Lay
 
 def write(layouts: Iterable[Layout], path: Path) -> Path:
     """Write one row an element; a .tsv is separated by tabs."""
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+    delimiter = "\t" if suffix(path) == ".tsv" else ","
+    with replacing(path) as part, text_sink(part, path) as file:
         rows = csv.writer(file, delimiter=delimiter, lineterminator="\n")
         rows.writerow(COLUMNS)
         for number, layout in enumerate(layouts, start=1):

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TextIO, cast
 
 from layoutdm.errors import LayoutdmError
 
@@ -83,6 +84,22 @@ class Source:
                 f"{self.path}: the gzip data is cut off or damaged ({error}); "
                 "copy or pack the file again"
             ) from None
+
+
+@contextmanager
+def text_sink(part: Path, name: Path) -> Iterator[TextIO]:
+    """A text file to write at `part`, packed when the name it will get ends in .gz."""
+    with part.open("wb") as raw:
+        if name.suffix.lower() != ".gz":
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+                yield file
+            return
+        # No name and no time inside: the same layouts give the same file, byte for byte.
+        with (
+            gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
+            io.TextIOWrapper(cast(BinaryIO, packed), encoding="utf-8", newline="") as file,
+        ):
+            yield file
 
 
 def _beside(path: Path) -> Path:

@@ -11,18 +11,16 @@ are kept as metadata and written back under the key `metadata`.
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import records
-from layoutdm.formats.files import Progress, Source, replacing, silent
+from layoutdm.formats.files import Progress, Source, replacing, silent, text_sink
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
 
@@ -164,9 +162,9 @@ def _parse(line: bytes) -> Any:
 
 def write(layouts: Iterable[Layout], path: Path) -> Path:
     """Write one record a line; gzip when the name ends in .gz."""
-    with replacing(path) as part, _open(part, packed=path.suffix.lower() == ".gz") as file:
+    with replacing(path) as part, text_sink(part, path) as file:
         for layout in layouts:
-            file.write(dumps(layout).encode() + b"\n")
+            file.write(dumps(layout) + "\n")
     return path
 
 
@@ -179,14 +177,3 @@ def dumps(layout: Layout) -> str:
             f"layout {layout.id!r}: metadata cannot be written as JSON ({error}); "
             "keep it to texts, finite numbers, lists and dictionaries"
         ) from None
-
-
-@contextmanager
-def _open(part: Path, *, packed: bool) -> Iterator[IO[bytes]]:
-    with part.open("wb") as raw:
-        if not packed:
-            yield raw
-            return
-        # No name and no time inside: the same layouts give the same file, byte for byte.
-        with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
-            yield cast(IO[bytes], file)

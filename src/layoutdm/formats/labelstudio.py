@@ -25,7 +25,7 @@ import numpy as np
 from layoutdm.boxes import from_left_top
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import records
-from layoutdm.formats.files import Progress, Source, replacing, silent
+from layoutdm.formats.files import Progress, Source, replacing, silent, text_sink
 from layoutdm.formats.json_stream import JsonStream
 from layoutdm.formats.numbering import Numbers
 from layoutdm.formats.problems import Problems, ReportedError
@@ -177,7 +177,7 @@ def write(layouts: Iterable[Layout], path: Path, kind: str = "annotations") -> P
     if kind not in KINDS:
         raise LayoutdmError(f"kind must be annotations or predictions, got {kind!r}")
     numbers = Numbers()
-    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
+    with replacing(path) as part, text_sink(part, path) as file:
         file.write("[")
         for index, layout in enumerate(layouts):
             task = json.dumps(_task(layout, numbers.take(layout.id), kind))

@@ -158,18 +158,6 @@ def keep_good(
     return [labels[index] for index in kept], centre[kept]
 
 
-def build(
-    labels: Sequence[str],
-    boxes: Boxes,
-    width: float,
-    height: float,
-    id: str,
-    metadata: Mapping[str, Any] | None = None,
-) -> Layout:
-    """A Layout from values that are already checked."""
-    return Layout(tuple(labels), boxes, width, height, id, metadata or {})
-
-
 def tidy(value: float) -> float:
     """To twelve digits: enough for any box, and no tails like 100.00000000000001."""
     return float(f"{value:.12g}")
