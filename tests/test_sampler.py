@@ -201,8 +201,11 @@ def test_the_published_filter_acts_on_mask_and_holds_the_confident_back():
     for q in (0.3, 0.9):
         rest = (1 - q) / 3
         known = unknown(50, 8)
-        sampler = Sampler(constant(q, rest, rest, rest), Schedule(),
-                          Settings(posterior="published", filter="published", top_p=0.95))
+        sampler = Sampler(
+            constant(q, rest, rest, rest),
+            Schedule(),
+            Settings(posterior="published", filter="published", top_p=0.95),
+        )
         for state in sampler.walk(known, streams(50)):
             if q not in first and (state.tokens[..., 1] != MASK[1]).any():
                 first[q] = state.level
@@ -213,8 +216,11 @@ def test_the_published_filter_acts_on_mask_and_holds_the_confident_back():
 def test_remasking_keeps_the_marginals():
     for form, chance in (("cap", 0.05), ("rescale", 0.3)):
         known = unknown(500, 8)
-        sampler = Sampler(constant(0.7, 0.1, 0.1, 0.1), Schedule(),
-                          Settings(steps=20, remask=chance, remask_form=form))
+        sampler = Sampler(
+            constant(0.7, 0.1, 0.1, 0.1),
+            Schedule(),
+            Settings(steps=20, remask=chance, remask_form=form),
+        )
         changed, before = 0, None
         for state in sampler.walk(known, streams(500)):
             share = (state.tokens == MASK).mean()
@@ -261,8 +267,9 @@ def test_fixed_tokens_and_allowed_labels_hold_against_a_network_that_is_sure_of_
     known.fixed[:, 0] = True
     allowed = np.ones((30, 4, 3), dtype=bool)
     allowed[:, 1] = [False, True, True]
-    known = unknown(30, 4, tokens=known.tokens, fixed=known.fixed, labels=allowed,
-                    priors=known.priors)
+    known = unknown(
+        30, 4, tokens=known.tokens, fixed=known.fixed, labels=allowed, priors=known.priors
+    )
     tokens = run(Constant(rows), known, schedule, steps=10, posterior=posterior, temperature=0.05)
     assert (tokens[:, 0] == [2, 3, 3, 3, 3]).all()
     assert set(np.unique(tokens[:, 1, 0])) <= {1, 2}
@@ -288,8 +295,9 @@ def test_priors_shift_the_odds_by_their_exponential():
     prior = np.zeros((1, 1, 4))
     prior[..., 0] = np.log(3.0)
     none = np.zeros((1, 1, 4))
-    tokens = run(constant(0.25, 0.25, 0.25, 0.25),
-                 unknown(800, 8, priors=(prior, none, none, none)), steps=1)
+    tokens = run(
+        constant(0.25, 0.25, 0.25, 0.25), unknown(800, 8, priors=(prior, none, none, none)), steps=1
+    )
     assert_shares(tokens[..., 1], (0.5, 1 / 6, 1 / 6, 1 / 6))
     assert_shares(tokens[..., 2], (0.25,) * 4)
 
@@ -305,8 +313,14 @@ def test_guidance_runs_between_posterior_and_draw_in_its_range_of_levels():
 
     guide = Push()
     known = unknown(20, 3, guide=guide)
-    tokens = run(constant(), known, steps=10, relation_range=(0.0, 1.0), relation_strength=7.0,
-                 relation_updates=2)
+    tokens = run(
+        constant(),
+        known,
+        steps=10,
+        relation_range=(0.0, 1.0),
+        relation_strength=7.0,
+        relation_updates=2,
+    )
     assert guide.levels == 10
     assert (tokens[..., 1] == 0).all()
     assert len(np.unique(tokens[..., 2])) == 4

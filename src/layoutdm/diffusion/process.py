@@ -25,9 +25,7 @@ def namespace(array: Array) -> Any:
     return torch if torch is not None and isinstance(array, torch.Tensor) else np
 
 
-def corrupt(
-    tokens: Array, level: Mass, states: int, uniform: Array, replacement: Array
-) -> Array:
+def corrupt(tokens: Array, level: Mass, states: int, uniform: Array, replacement: Array) -> Array:
     """Draw z_t given z_0, from two arrays of uniform numbers in [0, 1) of the tokens' shape.
 
     The masses broadcast against the tokens; MASK tokens stay MASK.
@@ -65,8 +63,10 @@ def posterior(p0: Array, zt: Array, at_s: Mass, at_t: Mass, s_to_t: Mass) -> Arr
     )
 
     # Masked z_t: q(MASK | j) = mask_t whatever j, so the prediction itself is kept.
-    safe = xp.where(at_t.mask > 0, at_t.mask, 1.0) if not _is_float(at_t.mask) else (
-        at_t.mask if at_t.mask > 0 else 1.0
+    safe = (
+        xp.where(at_t.mask > 0, at_t.mask, 1.0)
+        if not _is_float(at_t.mask)
+        else (at_t.mask if at_t.mask > 0 else 1.0)
     )
     hidden = (at_s.keep * p0 + (at_s.replace / states) * total) * (s_to_t.mask / safe)
     stays = total * (at_s.mask / safe)

@@ -53,16 +53,29 @@ class Settings:
                     f"{', '.join(allowed)}"
                 )
         _check(self.steps is None or _whole(self.steps, 1), "steps", self.steps, "1 or more")
-        _check(_real(self.temperature) and self.temperature > 0, "temperature", self.temperature,
-               "more than 0")
-        _check(_real(self.top_p) and 0 < self.top_p <= 1, "top_p", self.top_p,
-               "more than 0 and at most 1")
+        _check(
+            _real(self.temperature) and self.temperature > 0,
+            "temperature",
+            self.temperature,
+            "more than 0",
+        )
+        _check(
+            _real(self.top_p) and 0 < self.top_p <= 1,
+            "top_p",
+            self.top_p,
+            "more than 0 and at most 1",
+        )
         _check(_whole(self.top_k, 0), "top_k", self.top_k, "0 (all) or a whole number")
         _check(_real(self.remask) and 0 <= self.remask <= 1, "remask", self.remask, "from 0 to 1")
-        _check(_real(self.relation_strength) and self.relation_strength >= 0,
-               "relation_strength", self.relation_strength, "0 or more")
-        _check(_whole(self.relation_updates, 0), "relation_updates", self.relation_updates,
-               "0 or more")
+        _check(
+            _real(self.relation_strength) and self.relation_strength >= 0,
+            "relation_strength",
+            self.relation_strength,
+            "0 or more",
+        )
+        _check(
+            _whole(self.relation_updates, 0), "relation_updates", self.relation_updates, "0 or more"
+        )
         for name in ("remask_range", "relation_range"):
             low, high = getattr(self, name)
             _check(0 <= low <= high <= 1, name, (low, high), "two rising shares from 0 to 1")

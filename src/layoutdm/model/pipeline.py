@@ -25,7 +25,7 @@ from layoutdm.spec import Condition, Spec
 
 Request = Spec | Mapping[str, Any] | str | Path | None
 
-WINDOW = 8  # batches that are planned together, so that layouts of like size meet
+WINDOW = 4  # batches that are planned together, so that layouts of like size meet
 ENOUGH = 8  # layouts in a batch, from where on a new batch costs less than filling up slots
 WASTE = 0.15  # filled up slots, as a share of the real ones, that a batch may have
 REQUIRE_TRIES = 20
@@ -175,9 +175,7 @@ class Model:
             condition = Condition.from_spec(spec, self.labels, self.max_elements)
             own = self.config.sampling_of(task_of(condition))
             settings = Settings.from_dict(own).replaced(**changes)
-            prepared = prepare(
-                spec, condition, self.config.tokenizer, self.config.traits, settings
-            )
+            prepared = prepare(spec, condition, self.config.tokenizer, self.config.traits, settings)
             found = cache[id(spec)] = (spec, prepared, settings)
         return found[1], found[2]
 

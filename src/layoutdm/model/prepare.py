@@ -85,10 +85,11 @@ def _weak(
     priors = condition_priors(condition, tokenizer.bins.centres)
     if priors is None or (reads and settings.about == "network"):
         return drafts, None
-    if reads and settings.about == "auto":
-        # The network reads drafts better than a fixed prior does; a strength asks for more.
+    if reads and settings.about == "auto" and wished.all():
+        # The network reads whole drafts better than a fixed prior does; a strength asks for more.
+        # It has not learned from single values, so there the prior helps.
         explicit = explicit_strength(spec)
-        if not (explicit & wished).any():
+        if not explicit.any():
             return drafts, None
         priors = [np.where(explicit[:, a, None], prior, 0.0) for a, prior in enumerate(priors)]
     return drafts, tuple(priors)
@@ -117,9 +118,7 @@ def listed(group: Sequence[Prepared], tokenizer: Tokenizer) -> tuple[Ints, Bools
     return tokens, valid
 
 
-def batch(
-    group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: Tokenizer
-) -> Known:
+def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: Tokenizer) -> Known:
     """What is known about a batch; `counts` are the numbers of elements, None: PAD is drawn.
 
     With counts, slots beyond a layout's own number only fill up. Without, as published, every

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from layoutdm.errors import LayoutdmError
@@ -46,6 +47,15 @@ def find(name: str | Path) -> Path:
         f"model {text!r} is unknown: the embedded models are {names}; "
         "a folder or a hub id such as user/model works too"
     )
+
+
+def fingerprint(name: str | Path) -> str:
+    """A short text that changes when the model's files do."""
+    folder = find(name)
+    digest = hashlib.sha256()
+    for file in (CONFIG, FILE):
+        digest.update((folder / file).read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _from_hub(id: str) -> Path:

@@ -1,0 +1,103 @@
+"""What a step costs apart from the network, as a share of the network's own time.
+
+    python bench/sampler_overhead.py [--model rico25] [--slots 12]
+
+The same runs are timed with the network and with its first answer replayed. The goal is a share
+below 0.2 at batch 1 and at batch 64. Processor time is used, so that other programs matter less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import layoutdm
+from layoutdm.diffusion.network import Denoiser, Prediction, Query, Traits
+from layoutdm.diffusion.sampler import Sampler
+from layoutdm.diffusion.settings import Settings
+from layoutdm.diffusion.streams import stream
+from layoutdm.model import Model
+from layoutdm.model.prepare import batch, prepare
+from layoutdm.spec import Condition, Spec
+
+
+@dataclass
+class Timed:
+    """Counts the calls of a denoiser and the processor time they take; may replay answers."""
+
+    inner: Denoiser
+    replay: bool = False
+    calls: int = 0
+    seconds: float = 0.0
+    answers: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
+
+    @property
+    def traits(self) -> Traits:
+        return self.inner.traits
+
+    def __call__(self, query: Query) -> Prediction:
+        self.calls += 1
+        shape = query.valid.shape
+        if self.replay and shape in self.answers:
+            return self.answers[shape]
+        start = time.process_time()
+        answer = self.inner(query)
+        self.seconds += time.process_time() - start
+        self.answers[shape] = answer
+        return answer
+
+
+def requests(model: Model, slots: int) -> dict[str, dict[str, Any]]:
+    """One of each way to step: decided tokens only, weak priors, relation guidance."""
+    labels = [model.labels[i % len(model.labels)] for i in range(slots)]
+    named = [{"name": f"e{i}", "label": label} for i, label in enumerate(labels)]
+    return {
+        "labels": {"elements": named},
+        "drafts": {"elements": [{**e, "y": {"about": 0.5, "strength": 3.0}} for e in named]},
+        "relations": {
+            "elements": named,
+            "relations": [
+                {"of": f"e{i}", "is": "below", "to": f"e{i - 1}"} for i in range(1, slots, 2)
+            ],
+        },
+    }
+
+
+def measure(model: Model, spec: Spec, size: int, repeats: int) -> dict[str, float]:
+    config = model.config
+    condition = Condition.from_spec(spec, model.labels, model.max_elements)
+    settings = Settings(lazy=False)
+    prepared = prepare(spec, condition, config.tokenizer, config.traits, settings)
+    counts = [len(condition)] * size if config.traits.number_first else None
+    known = batch([prepared] * size, counts, config.tokenizer)
+    timed = Timed(model.denoiser)
+    sampler = Sampler(timed, config.schedule, settings)
+    sampler.run(known, [stream(0, i) for i in range(size)])
+    network = timed.seconds / timed.calls
+    timed.replay, timed.calls = True, 0
+    start = time.process_time()
+    for repeat in range(repeats):
+        sampler.run(known, [stream(repeat, i) for i in range(size)])
+    rest = (time.process_time() - start) / (repeats * len(sampler.steps))
+    return {"network_ms": network * 1e3, "rest_ms": rest * 1e3, "share": rest / network}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="rico25")
+    parser.add_argument("--slots", type=int, default=12)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    model = layoutdm.load(arguments.model, threads=1)
+    for name, request in requests(model, arguments.slots).items():
+        for size in (1, 64):
+            row = measure(model, Spec.parse(request), size, arguments.repeats)
+            rounded = {key: round(value, 3) for key, value in row.items()}
+            print(json.dumps({"request": name, "batch": size, **rounded}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
