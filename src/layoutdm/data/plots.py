@@ -40,7 +40,7 @@ def bar(count: int, most: int, fill: str) -> str:
     width = max(share, 0.4) if count else 0
     return (
         '<svg class="bar" preserveAspectRatio="none" viewBox="0 0 100 12">'
-        f'<rect width="{width:.2f}" height="12" fill="{fill}"/></svg>'
+        f'<rect class="tint" width="{width:.2f}" height="12" style="--tint:{fill}"/></svg>'
     )
 
 
@@ -54,7 +54,7 @@ def mean_box(width: float, height: float, ratio: float, fill: str) -> str:
         f"<title>{width:.3f} × {height:.3f}</title>"
         f'<rect width="{wide:g}" height="{high:.4g}" fill="var(--cell)" stroke="var(--line)" '
         f'stroke-width="3"/><rect x="{(wide - w) / 2:.4g}" y="{(high - h) / 2:.4g}" '
-        f'width="{w:.4g}" height="{h:.4g}" fill="{fill}"/></svg>'
+        f'width="{w:.4g}" height="{h:.4g}" class="tint" style="--tint:{fill}"/></svg>'
     )
 
 
@@ -75,7 +75,7 @@ def heat_map(heat: Counts, ratio: float, fill: str, label: str) -> str:
         f'style="aspect-ratio:{1 / ratio:.4f};border-radius:6px" shape-rendering="crispEdges">'
         f"<title>{escape(label)}</title>"
         f'<rect width="{HEAT_COLUMNS}" height="{HEAT_ROWS}" fill="var(--cell)"/>'
-        f'<g fill="{fill}">{"".join(paths)}</g></svg>'
+        f'<g class="tint" style="--tint:{fill}">{"".join(paths)}</g></svg>'
     )
 
 
@@ -143,7 +143,7 @@ def columns(lengths: Mapping[int, int], mean: float) -> str:
     return (
         f'<svg class="columns" viewBox="0 0 {width} {height}" role="img">'
         "<title>Elements per layout</title>"
-        f'{grid}<g fill="#0072b2">{bars}</g>{names}{marker}</svg>'
+        f'{grid}<g class="tint" style="--tint:#0072b2">{bars}</g>{names}{marker}</svg>'
     )
 
 

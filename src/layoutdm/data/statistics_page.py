@@ -99,7 +99,7 @@ def _labels(total: Statistics) -> str:
     ratio = plots.canvas_ratio(total.canvases)
     body = [
         [
-            f'<i style="background:{colour(label)}"></i>{escape(label)}',
+            f'<i class="tint" style="--tint:{colour(label)}"></i>{escape(label)}',
             plots.bar(stats.elements, most, colour(label)),
             f"{stats.elements:,}",
             plots.percent(stats.elements, total.elements),
@@ -188,7 +188,8 @@ _STYLE = """
   --quiet: #767b85; --line: #e6e4df; --cell: #f4f2ee; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15171a; --card: #1d2024; --ink: #ecebe8;
   --quiet: #979ca6; --line: #30343a; --cell: #262a2f; }
-  .maps g, .bar, .labels i, .mean rect + rect { filter: brightness(1.45); } }
+  .tint { --shown: color-mix(in oklab, var(--tint), white 28%); } }
+.tint { fill: var(--shown, var(--tint)); background: var(--shown, var(--tint)); }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
