@@ -93,6 +93,5 @@ def _by_scipy(scores: Floats) -> Floats:
     from scipy.optimize import linear_sum_assignment
 
     problems = np.ascontiguousarray(np.moveaxis(scores, 2, 0))
-    return np.array(
-        [one[linear_sum_assignment(one, maximize=True)].sum() for one in problems], dtype=np.float64
-    )
+    columns = np.array([linear_sum_assignment(one, maximize=True)[1] for one in problems])
+    return np.asarray(np.take_along_axis(problems, columns[:, :, None], 2).sum((1, 2)))
