@@ -61,7 +61,7 @@ def test_a_bad_record_stops_and_leaves_the_target_alone(mixed: Path, tmp_path: P
 def test_skipping_counts_and_lists(mixed: Path, tmp_path: Path) -> None:
     result = run("convert", mixed, tmp_path / "out.json", "--on-error", "skip")
     assert result.returncode == 0
-    assert "left out 1 bad records:" in result.stderr
+    assert "left out 1 bad record:" in result.stderr
     assert f"{mixed}, line 4: " in result.stderr
     assert list(read(tmp_path / "out.json")) == LAYOUTS
     result = run("convert", mixed, tmp_path / "out.json", "--on-error", "skip", "--json")
@@ -107,7 +107,7 @@ def test_validate(mixed: Path, tmp_path: Path) -> None:
     result = run("validate", mixed)
     assert result.returncode == 1
     assert result.stdout.splitlines()[0].startswith(f"{mixed}, line 4: ")
-    assert "1 problems; 3 good layouts, 6 elements, 2 labels" in result.stdout
+    assert "1 problem; 3 good layouts, 6 elements, 2 labels" in result.stdout
     summary = json.loads(run("validate", mixed, "--json").stdout)
     assert (summary["valid"], summary["layouts"], summary["left_out"]) == (False, 3, 1)
     assert summary["labels"] == {"text": 3, "list": 3}

@@ -88,11 +88,11 @@ def convert(
     found = source_format or formats.detect(source)
     with reading(source.name, progress) as bar:
         layouts = formats.read(source, found, problems, bar.bytes)
-        counted = _at_least_one(bar.count(layouts), problems, source)
+        checked = _at_least_one(bar.count(layouts), problems, source)
         if piped:
-            _to_stdout(counted, written, options)
+            _to_stdout(checked, written, options)
         else:
-            formats.write(counted, target, written, **options)
+            formats.write(checked, target, written, **options)
     summary = {
         "source": str(source),
         "target": str(target),
@@ -106,8 +106,8 @@ def convert(
         return
     say(problems)
     print(
-        f"{source} ({found}) -> {target} ({written}): {bar.layouts:,} layouts, "
-        f"{bar.elements:,} elements",
+        f"{source} ({found}) -> {target} ({written}): "
+        f"{counted(bar.layouts, 'layout')}, {counted(bar.elements, 'element')}",
         file=sys.stderr,
     )
 
@@ -118,6 +118,11 @@ def check_choice(value: str | None, allowed: Iterable[str], option: str) -> None
         raise typer.BadParameter(
             f"must be one of {', '.join(allowed)}, got {value!r}", param_hint=option
         )
+
+
+def counted(number: int, thing: str) -> str:
+    """A number with its noun: 1 layout, 1,200 layouts."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def as_dict(problems: Problems) -> dict[str, Any]:
@@ -135,7 +140,7 @@ def say(problems: Problems) -> None:
         print(f"removed by the paper's filters: {count:,} {reason}", file=sys.stderr)
     if not problems.count:
         return
-    print(f"left out {problems.count:,} bad records:", file=sys.stderr)
+    print(f"left out {counted(problems.count, 'bad record')}:", file=sys.stderr)
     for problem in problems.listed:
         print(f"  {problem}", file=sys.stderr)
     hidden = problems.count - len(problems.listed)
@@ -151,8 +156,8 @@ def _at_least_one(layouts: Iterable[Layout], problems: Problems, source: Path) -
         yield layout
     if empty and problems.count:
         raise LayoutdmError(
-            f"{source}: nothing is left, {problems.count:,} records were bad; "
-            f"the first: {problems.listed[0]}"
+            f"{source}: nothing is left, since all records are bad; "
+            f"the first of {problems.count:,}: {problems.listed[0]}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from layoutdm.cli.convert import FROM_HELP, as_dict, check_choice
+from layoutdm.cli.convert import FROM_HELP, as_dict, check_choice, counted
 from layoutdm.errors import LayoutdmError
 
 
@@ -63,10 +63,11 @@ def validate(
             print(problem)
         for reason, count in problems.removed.items():
             print(f"removed by the paper's filters: {count:,} {reason}")
-        verdict = f"{problems.count:,} problems" if problems.count else "no problems"
+        verdict = counted(problems.count, "problem") if problems.count else "no problems"
         print(
-            f"{source} ({found or 'unknown format'}): {verdict}; {bar.layouts:,} good layouts, "
-            f"{bar.elements:,} elements, {len(labels)} labels"
+            f"{source} ({found or 'unknown format'}): {verdict}; "
+            f"{counted(bar.layouts, 'good layout')}, {counted(bar.elements, 'element')}, "
+            f"{counted(len(labels), 'label')}"
         )
     if problems.count:
         raise typer.Exit(1)
