@@ -117,7 +117,7 @@ def expected(probabilities: list[np.ndarray], centres: list[np.ndarray]) -> np.n
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_energy_is_the_slow_one(seed: int) -> None:
     conditions, centres, probabilities = problem(seed)
     guide = Guide(Edges.from_conditions(conditions), centres)
@@ -128,7 +128,7 @@ def test_energy_is_the_slow_one(seed: int) -> None:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_gradient_is_the_finite_difference(seed: int) -> None:
     conditions, centres, probabilities = problem(seed, layouts=2, slots=4)
     guide = Guide(Edges.from_conditions(conditions), centres)

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from layoutdm.constraints.relations import CANVAS_NAME, CANVAS_NAMES, ELEMENT_NAMES
+from layoutdm.constraints.relations import CANVAS_NAME, CANVAS_NAMES, ELEMENT_NAMES, is_size
 from layoutdm.spec.consistency import Linked, contradictions
 from layoutdm.spec.element_check import element_problems
 from layoutdm.spec.problems import Problem, suggestion
@@ -140,29 +140,30 @@ def _linked_relations(spec: Spec, problems: list[Problem]) -> list[Linked]:
         if problem is not None:
             problems.append(problem)
             continue
-        of = names.index[relation.of]
-        if relation.to == CANVAS_NAME:
-            linked.append(Linked(k, of, CANVAS_NAMES[relation.is_], -1))
-            continue
-        to = names.index[relation.to]
-        code = ELEMENT_NAMES[relation.is_]
-        if relation.is_ in _MIRRORED:  # sizes are compared by area in consistency.py
+        of, to = names.index[relation.of], names.index.get(relation.to, -1)
+        code = (CANVAS_NAMES if to < 0 else ELEMENT_NAMES)[relation.is_]
+        if not is_size(code):  # sizes are compared by area in consistency.py
             pair = (min(of, to), max(of, to))
-            place = relation.is_ if of < to else _MIRRORED[relation.is_]
+            place = relation.is_ if of < to or to < 0 else _MIRRORED[relation.is_]
             earlier = placed.setdefault(pair, (k, place))
             if earlier[1] != place:
-                other = spec.relations[earlier[0]]
-                problems.append(
-                    Problem(
-                        f"relations[{k}]",
-                        f"'{describe(relation)}' contradicts relations[{earlier[0]}], "
-                        f"'{describe(other)}': two elements have one of above, below, left_of, "
-                        "right_of (side by side) and overlapping",
-                    )
-                )
+                problems.append(_contradiction(k, earlier[0], spec))
                 continue
         linked.append(Linked(k, of, code, to))
     return linked
+
+
+def _contradiction(k: int, earlier: int, spec: Spec) -> Problem:
+    one, other = spec.relations[k], spec.relations[earlier]
+    only_one = (
+        "an element's centre lies in one third of the canvas"
+        if one.to == CANVAS_NAME
+        else "it can be one of above, below, left_of and right_of (side by side), overlapping"
+    )
+    return Problem(
+        f"relations[{k}]",
+        f"'{describe(one)}' contradicts relations[{earlier}], '{describe(other)}': {only_one}",
+    )
 
 
 def _relation_problem(k: int, relation: RelationSpec, names: _Names) -> Problem | None:

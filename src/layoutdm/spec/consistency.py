@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.constraints.relations import SIZE_TOLERANCE, Relation, is_size
+from layoutdm.constraints.relations import CANVAS_NAME, SIZE_TOLERANCE, Relation, is_size
 from layoutdm.layout import EDGE_TOLERANCE
 from layoutdm.spec.element_check import size_bounds
 from layoutdm.spec.problems import Problem
@@ -139,50 +139,54 @@ def contradictions(
         yield from _order_problems(spec, order, horizontal.widest(), vertical.widest())
 
 
-_AREA_FIELDS = ("width", "height", "x", "y", "area")
+_AREA_FIELDS = ("width", "height", "area")
 
 
 def _axis_system(spec: Spec, relations: list[Linked], unusable: set[int], axis: int) -> _System:
-    """Node 0 is the canvas's left or top edge, 1 + 2i and 2 + 2i the two edges of element i."""
-    system = _System(1 + 2 * len(spec.elements))
+    """Node 0 is the canvas's left or top edge; see _nodes for those of the elements."""
+    system = _System(1 + 3 * len(spec.elements))
     position, size = ("x", "width") if axis == 0 else ("y", "height")
     slack = EDGE_TOLERANCE
     for i, element in enumerate(spec.elements):
-        low, high, reason = 1 + 2 * i, 2 + 2 * i, ELEMENT - i
+        (low, high, middle), reason = _nodes(i), ELEMENT - i
         system.add(0, low, slack, CANVAS)
         system.add(high, 0, 1 + slack, CANVAS)
         centre = None if i in unusable else element.fixed(position)
         extent = None if i in unusable else element.fixed(size)
         if extent is None:
             system.add(low, high, -SMALLEST, OWN_SIZE)
+            system.add(low, middle, -SMALLEST / 2, OWN_SIZE)
+            system.add(middle, high, -SMALLEST / 2, OWN_SIZE)
         else:
-            system.add(high, low, extent, reason)
-            system.add(low, high, -extent, reason)
+            for u, v, distance in ((high, low, extent), (middle, low, extent / 2)):
+                system.add(u, v, distance, reason)
+                system.add(v, u, -distance, reason)
         if centre is not None:
-            # Without a fixed size: the edges lie on both sides, as far apart as the canvas allows.
-            half = extent / 2 if extent is not None else None
-            low_bounds = (2 * centre - 1 - slack, centre) if half is None else (centre - half,) * 2
-            high_bounds = (centre, 2 * centre + slack) if half is None else (centre + half,) * 2
-            for node, (least, most) in ((low, low_bounds), (high, high_bounds)):
-                system.add(node, 0, most, reason)
-                system.add(0, node, -least, reason)
+            system.add(middle, 0, centre, reason)
+            system.add(0, middle, -centre, reason)
+            if extent is None:  # the edges are as far from the centre as the canvas allows
+                system.add(high, 0, 2 * centre + slack, reason)
+                system.add(0, low, 1 - 2 * centre + slack, reason)
     for relation in relations:
-        for u, v, c in _axis_bounds(spec, relation, unusable, axis):
+        for u, v, c in _axis_bounds(relation, axis):
             system.add(u, v, c + ROUNDING, relation.index)
     return system
 
 
-def _axis_bounds(
-    spec: Spec, relation: Linked, unusable: set[int], axis: int
-) -> Iterator[tuple[int, int, float]]:
+def _nodes(element: int) -> tuple[int, int, int]:
+    """The nodes of an element's low edge, high edge and centre."""
+    return 1 + 3 * element, 2 + 3 * element, 3 + 3 * element
+
+
+def _axis_bounds(relation: Linked, axis: int) -> Iterator[tuple[int, int, float]]:
     if is_size(relation.code):
         return
-    low_j, high_j = 1 + 2 * relation.of, 2 + 2 * relation.of
     if relation.to < 0:
         if axis == 1:
-            yield from _third(spec, relation, unusable, low_j, high_j)
+            yield from _third(relation)
         return
-    low_i, high_i = 1 + 2 * relation.to, 2 + 2 * relation.to
+    low_j, high_j, _ = _nodes(relation.of)
+    low_i, high_i, _ = _nodes(relation.to)
     before = {Relation.LEFT_OF: 0, Relation.ABOVE: 1}.get(Relation(relation.code))
     after = {Relation.RIGHT_OF: 0, Relation.BELOW: 1}.get(Relation(relation.code))
     if before == axis:
@@ -196,22 +200,15 @@ def _axis_bounds(
         yield low_j, high_i, 0.0
 
 
-def _third(
-    spec: Spec, relation: Linked, unusable: set[int], low: int, high: int
-) -> Iterator[tuple[int, int, float]]:
-    """The centre's third of the canvas, in terms of the two edges."""
+def _third(relation: Linked) -> Iterator[tuple[int, int, float]]:
+    """The third of the canvas that the centre lies in, and what follows for the edges."""
+    low, high, middle = _nodes(relation.of)
     least = {Relation.OVERLAPPING: 1 / 3, Relation.BELOW: 2 / 3}.get(Relation(relation.code), 0.0)
     most = {Relation.ABOVE: 1 / 3, Relation.OVERLAPPING: 2 / 3}.get(Relation(relation.code), 1.0)
-    height = None if relation.of in unusable else spec.elements[relation.of].fixed("height")
-    if height is not None:
-        yield low, 0, most - height / 2
-        yield 0, low, height / 2 - least
-        return
-    slack = EDGE_TOLERANCE
-    yield low, 0, most
-    yield high, 0, min(2 * most, 1.0) + slack
-    yield 0, high, -least
-    yield 0, low, -max(2 * least - 1, 0.0) + slack
+    yield middle, 0, most
+    yield 0, middle, -least
+    yield high, 0, 2 * most + EDGE_TOLERANCE
+    yield 0, low, 1 - 2 * least + EDGE_TOLERANCE
 
 
 def _area_system(spec: Spec, relations: list[Linked], unusable: set[int]) -> _System:
@@ -253,7 +250,12 @@ def _sentence(
     facts = []
     for index in sorted({ELEMENT - r for r in reasons if r <= ELEMENT}):
         element = spec.elements[index]
-        given = [f for f in fields if (element.area if f == "area" else element.fixed(f))]
+        given = [f for f in fields if element.fixed(f) is not None]
+        if fields is _AREA_FIELDS:
+            # A fixed place bounds a free size.
+            pairs = (("width", "x"), ("height", "y"))
+            given = [next((f for f in p if element.fixed(f) is not None), "") for p in pairs]
+            given = [f for f in (*given, "area" if element.area else "") if f]
         name = repr(element.name) if element.name else f"elements[{index}]"
         facts.append(f"the given {' and '.join(given)} of {name}" if given else f"element {name}")
     wishes = [f"relations[{k}] ('{describe(spec.relations[k])}')" for k in others]
@@ -263,7 +265,11 @@ def _sentence(
         text += " cannot hold on the canvas"
     elif not others:
         text += f" is already violated by {with_}"
-    elif not facts and CANVAS not in reasons:
+    elif (
+        not facts
+        and CANVAS not in reasons
+        and not any(spec.relations[k].to == CANVAS_NAME for k in involved)
+    ):
         text += f" closes a cycle with {with_}"
     else:
         text += f" cannot hold together with {with_}"
@@ -283,7 +289,7 @@ def _order_problems(
     widest_y: NDArray[np.float64],
 ) -> Iterator[Problem]:
     """An element read before one that must lie nearer to the top left corner."""
-    corners = 1 + 2 * np.array(order)
+    corners = np.array([_nodes(i)[0] for i in order])
     first, second = np.triu_indices(len(order), 1)
     a, b = corners[first], corners[second]
     # The greatest lead that the second can have over the first, along each axis.
