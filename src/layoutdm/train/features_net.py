@@ -103,7 +103,7 @@ class Block(nn.Module):
         return out
 
     def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.dropout, self.training)
+        return F.dropout(x, self.dropout, self.training) if self.dropout else x
 
 
 class Encoder(nn.Module):
@@ -173,6 +173,12 @@ class FeatureAutoencoder(nn.Module):
         feature = self.encoder(boxes, labels, mask)
         logits, rebuilt = self.decoder(feature, mask)
         return FeatureOutput(feature, self.noisy(feature)[:, 0], logits, rebuilt)
+
+    def set_dropout(self, share: float) -> None:
+        """Change the dropout of all layers."""
+        for block in self.modules():
+            if isinstance(block, Block):
+                block.dropout = share
 
     def parameter_count(self) -> int:
         return sum(p.numel() for p in self.parameters())
