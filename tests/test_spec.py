@@ -259,3 +259,17 @@ def test_empty_condition() -> None:
     assert condition.relations.shape == (0, 3)
     assert not condition.guided
     assert condition.more
+
+
+RICO = (*LABELS, "List Item")
+PAPERS = ("text", "title", "list", "table", "figure")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parent.parent / "examples" / "specs").glob("*.json"))
+)
+def test_the_examples_are_good_requests(path: Path) -> None:
+    labels = PAPERS if path.stem == "paper_page" else RICO
+    spec = Spec.parse(path)
+    assert spec.check(labels, 25) == []
+    assert Spec.parse(spec.as_dict()) == spec
