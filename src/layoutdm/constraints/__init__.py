@@ -9,7 +9,8 @@ In short:
   layouts), then `guide = Guide(edges, centres)` once per batch, and in every step
   `guide.update(log_probs, strength=..., updates=3)`, in place on four arrays (B, S, K_a), or
   views, of the own bins of x, y, width, height. `guide.energy(probs) -> (B,)`,
-  `guide.energy_and_gradient(probs) -> (B,), [4 arrays like probs]`.
+  `guide.energy_and_gradient(probs) -> (B,), [4 arrays like probs]`. Options of update:
+  `relaxation` "bins" (default; the expected energy) or "box" (published), `variable`, `keep_mass`.
 - report.py: `report(condition, layout) -> Report` with `.met`, `.score` (1 is best), `.wishes`,
   `.as_dict()`.
 

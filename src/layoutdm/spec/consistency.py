@@ -1,8 +1,8 @@
 """Contradictions among relations, fixed values and the canvas.
 
-Along one axis every relation says "this edge is not beyond that edge": value[u] - value[v] <= c.
-Such a system has a solution unless some cycle of it adds up to less than nothing, and that cycle
-names exactly the wishes that contradict each other. Sizes are the same in logarithms of areas.
+Along one axis every relation says "this edge is not beyond that edge", a bound for the difference
+of two values; sizes say the same of the logarithms of areas. differences.py finds out whether all
+bounds can hold, and if not, which of them contradict each other.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from layoutdm.constraints.relations import CANVAS_NAME, SIZE_TOLERANCE, Relation, is_size
 from layoutdm.layout import EDGE_TOLERANCE
+from layoutdm.spec.differences import Differences
 from layoutdm.spec.element_check import size_bounds
 from layoutdm.spec.problems import Problem
 
@@ -39,78 +40,6 @@ class Linked:
     of: int
     code: int
     to: int
-
-
-_Ints = NDArray[np.intp]
-
-
-class _System:
-    """Bounds value[u] - value[v] <= c, each with its reason."""
-
-    def __init__(self, nodes: int) -> None:
-        self.nodes = nodes
-        self.bounds: list[tuple[int, int, float, int]] = []
-
-    def add(self, u: int, v: int, c: float, reason: int) -> None:
-        self.bounds.append((u, v, c, reason))
-
-    def cycles(self) -> Iterator[list[int]]:
-        """The reasons along contradictory cycles; each ends when its last relation is dropped."""
-        if not self.bounds:
-            return
-        u, v, c, reason = (np.array(column) for column in zip(*self.bounds, strict=True))
-        while (reasons := self._cycle(u, v, c, reason)) and max(reasons) >= 0:
-            yield reasons
-            kept = reason != max(reasons)
-            u, v, c, reason = u[kept], v[kept], c[kept], reason[kept]
-
-    def _cycle(self, u: _Ints, v: _Ints, c: NDArray[np.float64], reason: _Ints) -> list[int] | None:
-        """The reasons along one contradictory cycle; None when there is a solution."""
-        value = np.zeros(self.nodes)
-        through = np.full(self.nodes, -1)
-        for step in range(self.nodes + 1):
-            offered = value[v] + c
-            best = value.copy()
-            np.minimum.at(best, u, offered)
-            lower = best < value - 1e-12
-            if not lower.any():
-                return None
-            deciding = np.flatnonzero(lower[u] & (offered == best[u]))
-            through[u[deciding]] = deciding
-            value = best
-            if step % 8 == 7 or step == self.nodes:
-                found = _loop(np.where(through < 0, -1, v[through]))
-                if found is not None:
-                    return [int(reason[through[node]]) for node in found]
-        return None
-
-    def widest(self) -> NDArray[np.float64]:
-        """The greatest possible value[u] - value[v] for all pairs."""
-        most = np.full((self.nodes, self.nodes), np.inf)
-        np.fill_diagonal(most, 0.0)
-        for u, v, c, _ in self.bounds:
-            most[u, v] = min(most[u, v], c)
-        for k in range(self.nodes):
-            np.minimum(most, most[:, k, None] + most[None, k], out=most)
-        return most
-
-
-def _loop(parent: NDArray[np.intp]) -> list[int] | None:
-    """The nodes of a loop among parent pointers (-1: none), or None."""
-    jump = np.append(parent, -1)  # -1 points at itself
-    for _ in range(int(math.log2(len(parent) + 1)) + 1):
-        jump = np.where(jump < 0, -1, jump[jump])
-    looping = np.flatnonzero(jump[:-1] >= 0)
-    if not len(looping):
-        return None
-    start = int(jump[looping[0]])
-    nodes, node = [start], int(parent[start])
-    while node != start:
-        if node in nodes:  # the start led into the loop without being part of it
-            return nodes[nodes.index(node) :]
-        nodes.append(node)
-        node = int(parent[node])
-    return nodes
 
 
 def contradictions(
@@ -142,9 +71,9 @@ def contradictions(
 _AREA_FIELDS = ("width", "height", "area")
 
 
-def _axis_system(spec: Spec, relations: list[Linked], unusable: set[int], axis: int) -> _System:
+def _axis_system(spec: Spec, relations: list[Linked], unusable: set[int], axis: int) -> Differences:
     """Node 0 is the canvas's left or top edge; see _nodes for those of the elements."""
-    system = _System(1 + 3 * len(spec.elements))
+    system = Differences(1 + 3 * len(spec.elements))
     position, size = ("x", "width") if axis == 0 else ("y", "height")
     slack = EDGE_TOLERANCE
     for i, element in enumerate(spec.elements):
@@ -211,9 +140,9 @@ def _third(relation: Linked) -> Iterator[tuple[int, int, float]]:
     yield 0, low, 1 - 2 * least + EDGE_TOLERANCE
 
 
-def _area_system(spec: Spec, relations: list[Linked], unusable: set[int]) -> _System:
+def _area_system(spec: Spec, relations: list[Linked], unusable: set[int]) -> Differences:
     """Node 0 is the canvas's area, node 1 + i that of element i, all in logarithms."""
-    system = _System(1 + len(spec.elements))
+    system = Differences(1 + len(spec.elements))
     less, more = math.log1p(-SIZE_TOLERANCE), math.log1p(SIZE_TOLERANCE)
     sizes = [r for r in relations if is_size(r.code)]
     for i in {e for r in sizes for e in (r.of, r.to) if e >= 0}:
