@@ -69,19 +69,34 @@ class Schedule:
         mask = np.linspace(self.mask_first, self.mask_last, self.steps)
         return np.concatenate([[1.0], keep]), np.concatenate([[0.0], mask])
 
+    @cached_property
+    def _replace(self) -> Floats:
+        """Linear as well, being what the other two leave. Taken from the ends alone, because
+        1 - keep - mask level by level would lose the digits of a mass as small as 1e-6.
+        """
+        first = 1.0 - self.keep_first - self.mask_first
+        last = 1.0 - self.keep_last - self.mask_last
+        line = np.linspace(first, last, self.steps)
+        return np.concatenate([[0.0], np.where(line < 1e-15, 0.0, line)])
+
     def level(self, t: ArrayLike) -> Mass:
         """Cumulative masses at level t."""
         index = np.asarray(t, dtype=np.int64)
         keep, mask = self._cumulative[0][index], self._cumulative[1][index]
-        return Mass(keep, mask, np.maximum(1.0 - keep - mask, 0.0))
+        return Mass(keep, mask, self._replace[index])
 
     def between(self, s: ArrayLike, t: ArrayLike) -> Mass:
         """Masses of the transition from level s to level t >= s."""
         low, high = self.level(s), self.level(t)
-        keep = high.keep / low.keep
-        # 1 - mask_t = (1 - mask_s)(1 - mask_{s to t}), because a masked token stays masked.
-        mask = 1.0 - (1.0 - high.mask) / (1.0 - low.mask)
-        return Mass(keep, mask, np.maximum(1.0 - keep - mask, 0.0))
+        same = np.equal(s, t)
+        start = np.where(same, 1.0, low.keep + low.replace)
+        kept = np.where(same, 1.0, low.keep)
+        keep = np.where(same, 1.0, high.keep / kept)
+        # What is not masked at t was not masked at s, because a masked token stays masked.
+        mask = np.where(same, 0.0, (high.mask - low.mask) / start)
+        # What is left, written without a difference of nearly equal numbers.
+        replace = (high.replace * kept - high.keep * low.replace) / (start * kept)
+        return Mass(keep, mask, np.where(same, 0.0, np.maximum(replace, 0.0)))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

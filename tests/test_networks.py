@@ -1,0 +1,126 @@
+"""The networks: sizes, initial weights, and what their answers may and may not depend on."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from layoutdm.errors import LayoutdmError
+from layoutdm.train.networks import NetworkConfig, Query, build
+from layoutdm.train.networks.paper import paper_config
+
+SIZES = (3, 4, 4, 4, 4)
+
+
+def small(kind: str, **changes: object) -> nn.Module:
+    torch.manual_seed(0)
+    settings: dict[str, object] = {
+        "kind": kind, "width": 16, "layers": 2, "heads": 2, "feedforward": 32, "max_elements": 6,
+        "time": "adaln" if kind == "paper" else "none",
+    }  # fmt: skip
+    network = build(NetworkConfig(SIZES, **{**settings, **changes}))  # type: ignore[arg-type]
+    assert isinstance(network, nn.Module)
+    for parameter in network.parameters():  # away from the start, where much is zero
+        nn.init.normal_(parameter, std=0.3)
+    return network.eval()
+
+
+def query(batch: int = 2, slots: int = 3, level: int = 50, seed: int = 0) -> Query:
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.stack(
+        [torch.randint(0, n + 2, (batch, slots), generator=generator) for n in SIZES], dim=-1
+    )
+    return Query(tokens, torch.full((batch,), level))
+
+
+def parameters(module: object) -> int:
+    assert isinstance(module, nn.Module)
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+@pytest.mark.parametrize(("labels", "count"), [(25, 12_424_992), (5, 12_406_432)])
+def test_the_paper_network_has_the_papers_size(labels: int, count: int) -> None:
+    assert parameters(build(paper_config((labels, 32, 32, 32, 32)))) == count
+
+
+def test_flat_positions_have_the_size_of_vqdiffusion() -> None:
+    network = build(paper_config((25, 32, 32, 32, 32), positions="flat"))
+    assert parameters(network) == 12_469_072
+
+
+@pytest.mark.parametrize("kind", ["element", "paper"])
+def test_initial_weights(kind: str) -> None:
+    torch.manual_seed(0)
+    network = build(NetworkConfig((25, 32, 32, 32, 32), kind=kind, width=128, feedforward=256))
+    assert isinstance(network, nn.Module)
+    for module in network.modules():
+        if isinstance(module, nn.Linear | nn.Embedding) and module.weight.numel() > 4000:
+            assert float(module.weight.detach().std()) == pytest.approx(0.02, rel=0.1)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            assert not module.bias.any()
+
+
+@pytest.mark.parametrize("kind", ["element", "paper"])
+def test_predictions_are_distributions_over_values_and_pad(kind: str) -> None:
+    prediction = small(kind)(query())
+    for size, part in zip(SIZES, prediction.log_probs, strict=True):
+        assert part.shape == (2, 3, size + 1)
+        assert torch.allclose(part.exp().sum(-1), torch.ones(2, 3), atol=1e-5)
+    assert (prediction.number is None) == (kind == "paper")
+
+
+def test_normalising_over_the_vocabulary_loses_mass_to_foreign_tokens() -> None:
+    prediction = small("paper", normalise="vocabulary")(query())
+    sums = torch.stack([part.exp().sum(-1) for part in prediction.log_probs])
+    assert float(sums.max()) < 1
+
+
+@pytest.mark.parametrize("kind", ["element", "paper"])
+def test_filling_slots_change_nothing(kind: str) -> None:
+    network, short = small(kind), query(slots=3)
+    extra = query(slots=5, seed=7).tokens[:, 3:]
+    valid = torch.tensor([[True, True, True, False, False]] * 2)
+    longer = Query(torch.cat([short.tokens, extra], 1), short.level, valid)
+    for a, b in zip(network(short).log_probs, network(longer).log_probs, strict=True):
+        assert torch.allclose(a, b[:, :3], atol=1e-5)
+
+
+def test_the_element_network_does_not_know_an_order_unless_it_is_told() -> None:
+    network, given = small("element", about_levels=2), query(slots=4)
+    order = torch.tensor([2, 0, 3, 1])
+    about = torch.randint(0, 9, (2, 4, 4))
+    plain = network(Query(given.tokens, None, None, about, torch.zeros(2, 4, dtype=torch.long)))
+    moved = network(
+        Query(given.tokens[:, order], None, None, about[:, order],
+              torch.zeros(2, 4, dtype=torch.long))
+    )  # fmt: skip
+    for a, b in zip(plain.log_probs, moved.log_probs, strict=True):
+        assert torch.allclose(a[:, order], b, atol=1e-5)
+    assert torch.allclose(plain.number, moved.number, atol=1e-5)
+    ranks = 1 + torch.arange(4).expand(2, 4)
+    ordered = network(Query(given.tokens, None, None, about, ranks))
+    assert not torch.allclose(plain.log_probs[0], ordered.log_probs[0], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["element", "paper"])
+def test_time_conditioning_is_seen(kind: str) -> None:
+    network = small(kind, time="adaln")
+    early, late = network(query(level=1)), network(query(level=100))
+    assert not torch.allclose(early.log_probs[0], late.log_probs[0], atol=1e-3)
+
+
+def test_the_published_block_takes_its_residual_from_the_normalised_input() -> None:
+    standard, published = small("paper"), small("paper", block="published")
+    published.load_state_dict(standard.state_dict())
+    a, b = standard(query()).log_probs[0], published(query()).log_probs[0]
+    assert not torch.allclose(a, b, atol=1e-3)
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(LayoutdmError, match="multiple of its heads"):
+        NetworkConfig(SIZES, width=10, heads=4)
+    with pytest.raises(LayoutdmError, match="choose one of: element, paper"):
+        NetworkConfig(SIZES, kind="other")
+    config = NetworkConfig(SIZES, about_levels=3)
+    assert NetworkConfig.from_dict(config.to_dict()) == config
