@@ -101,7 +101,7 @@ def _folder(path: Path) -> str | None:
     single = [n for n in names if Path(n).suffix.lower() in {".jsonl", ".gz", ".json", ".csv"}]
     if single:
         raise LayoutdmError(
-            f"{path}: is a folder of several files; name one of them, such as {path / min(single)}"
+            f"{path}: is a folder of layout files; name one of them, such as {path / min(single)}"
         )
     return "yolo" if ".txt" in ends else None
 
