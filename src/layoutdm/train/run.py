@@ -132,7 +132,7 @@ def check_layouts(
             "the model will learn positions and sizes only"
         )
     if dataset.removed:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in dataset.removed.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in dataset.removed.items())
         warnings.append(f"left out: {reasons}")
     return warnings
 

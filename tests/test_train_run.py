@@ -1,0 +1,151 @@
+"""From a data set to a model folder: warnings, errors, fine-tuning, the card."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import layoutdm.data
+from layoutdm import Layout
+from layoutdm.errors import LayoutdmError
+from layoutdm.formats import write
+from layoutdm.tokens import Tokenizer
+from layoutdm.train.config import TrainConfig, preset
+from layoutdm.train.export import LoadedModel, load_network
+from layoutdm.train.finetune import adapt, label_rows
+from layoutdm.train.networks import Query
+from layoutdm.train.reporter import Silent, read_metrics
+from layoutdm.train.run import saved_config, train, train_and_val
+from training_samples import make_layouts, write_dataset
+
+TINY = preset("tiny", width=16, layers=1, heads=2, feedforward=32, bins="uniform", bin_count=8,
+              max_elements=8, steps=4, validate_levels=2)  # fmt: skip
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def open_data(folder: Path, **options: int) -> layoutdm.data.Dataset:
+    return layoutdm.data.open(write_dataset(folder, **options), max_elements=8, portrait=False)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    folder = tmp_path_factory.mktemp("base")
+    report = train(open_data(folder / "data", train=60), TINY, folder / "model")
+    assert report.complete
+    return load_network(folder / "model")
+
+
+def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    out = tmp_path / "model"
+    report = train(data, TINY, out)
+    files = {path.name for path in out.iterdir()}
+    assert files == {"config.json", "model.onnx", "README.md", "curves.png", "training.json", "run"}
+    config = json.loads((out / "config.json").read_text())
+    assert config["labels"] == list(data.labels)
+    assert config["canvas"] == [600, 800]
+    assert sum(config["number_histogram"]) == 60
+    assert config["about_noise"] == list(TINY.about_noise)
+    assert TrainConfig.from_dict(json.loads((out / "training.json").read_text())) == TINY
+    card = (out / "README.md").read_text()
+    for words in ("60 train, 24 val", f"{report.bound:.2f} nats", "4 steps of 32", "curves.png"):
+        assert words in card
+    kinds = [line["kind"] for line in read_metrics(out / "run" / "metrics.jsonl")]
+    assert "validation" in kinds
+    with pytest.raises(LayoutdmError, match="already holds a training run; continue it"):
+        train(data, TINY, out)
+    longer = replace(TINY, steps=6)
+    assert train(data, longer, out, resume=True).steps == 6
+    assert saved_config(out) == longer
+
+
+def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:
+    data = open_data(tmp_path / "data", train=49)
+    with pytest.raises(LayoutdmError, match=r"has 49 layouts to train on.*at least 50.*--from"):
+        train(data, TINY, tmp_path / "model")
+    notes = Notes()
+    assert train(data, TINY, tmp_path / "model", base=base, watcher=notes).complete
+    assert any("below 50" in notice for notice in notes.notices)
+
+
+def test_one_label_only_is_a_warning(tmp_path: Path) -> None:
+    layouts = [layout.take([0]) for layout in make_layouts(80)]
+    write(layouts, tmp_path / "data.jsonl")
+    data = layoutdm.data.open(tmp_path / "data.jsonl", portrait=False)
+    notes = Notes()
+    assert train(data, TINY, tmp_path / "model", watcher=notes).complete
+    assert any("the same label 'title'" in notice for notice in notes.notices)
+
+
+def test_layouts_that_are_all_too_long(tmp_path: Path) -> None:
+    boxes = np.tile([[0.5, 0.5, 0.1, 0.1]], (9, 1))
+    write([Layout.create(["a"] * 9, boxes)] * 60, tmp_path / "data.jsonl")
+    with pytest.raises(LayoutdmError, match=r"no layout is left .*too many elements"):
+        layoutdm.data.open(tmp_path / "data.jsonl", max_elements=8)
+
+
+def test_a_data_set_without_val_gets_one(tmp_path: Path) -> None:
+    layouts = tuple(make_layouts(400))
+    data = replace(open_data(tmp_path), splits={"train": layouts, "val": (), "test": ()})
+    kept, held_out = train_and_val(data)
+    assert (len(kept), len(held_out)) == (380, 20)
+    assert {layout.id for layout in kept} | {layout.id for layout in held_out} == {
+        layout.id for layout in layouts
+    }
+
+
+def test_the_output_must_be_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LayoutdmError, match="is a file"):
+        train(open_data(tmp_path / "data"), TINY, tmp_path / "file")
+
+
+def test_shared_labels_keep_their_rows() -> None:
+    table = torch.arange(8.0).reshape(4, 2)  # rows of a, b, PAD, MASK
+    rows = label_rows(table, ("a", "b"), ("b", "new", "a"))
+    assert torch.equal(rows[[0, 2]], table[[1, 0]])
+    assert torch.equal(rows[3:], table[2:])
+    assert torch.allclose(rows[1], table[:2].mean(0), atol=0.1)
+
+
+def test_a_fine_tuned_network_starts_with_what_the_base_knows(base: LoadedModel) -> None:
+    old = base.tokenizer
+    labels = ("poster", *reversed(old.labels))
+    network = adapt(base, Tokenizer(labels, old.bins, old.max_elements))
+    assert isinstance(network, nn.Module)
+    assert isinstance(base.network, nn.Module)
+    tokens = torch.randint(0, 3, (2, 4, 5), generator=torch.Generator().manual_seed(0))
+    renamed = tokens.clone()
+    renamed[..., 0] = torch.tensor([labels.index(name) for name in old.labels])[tokens[..., 0]]
+    with torch.no_grad():
+        before = base.network.eval()(Query(tokens))
+        after = network.eval()(Query(renamed))
+    for a, b in zip(before.log_probs[1:], after.log_probs[1:], strict=True):
+        assert torch.allclose(a, b, atol=1e-5)
+    assert torch.allclose(before.number, after.number, atol=1e-5)
+
+
+def test_fine_tuning_keeps_bins_and_learns_new_labels(tmp_path: Path, base: LoadedModel) -> None:
+    names = ("text", "heading", "logo")
+    for split, size in (("train", 60), ("val", 12)):
+        write(make_layouts(size, 5, names), tmp_path / "data" / f"{split}.jsonl")
+    data = layoutdm.data.open(tmp_path / "data", max_elements=8, portrait=False)
+    train(data, replace(TINY, bin_count=16), tmp_path / "model", base=base)
+    tuned = load_network(tmp_path / "model")
+    assert set(tuned.tokenizer.labels) == set(names)
+    assert tuned.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert "1 of 3 labels kept their weights" in card
