@@ -97,8 +97,8 @@ def random_request(rng):
 @pytest.mark.parametrize(
     ("kind", "schedule", "count"),
     [
-        ("element", "published", 250),
-        ("reading", "mask-and-replace", 100),
+        ("element", "published", 150),
+        ("reading", "mask-and-replace", 60),
         ("paper", "published", 40),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from layoutdm.constraints import Edges, Guide, Relation
 from layoutdm.diffusion import Schedule
 from layoutdm.diffusion.grid import plan
 from layoutdm.diffusion.sampler import Sampler, is_absorbing
@@ -141,12 +142,33 @@ def test_the_quick_and_the_general_step_draw_the_same_tokens(steps, seed, remask
     assert np.array_equal(quick, general)
 
 
+def test_guided_steps_draw_the_same_tokens_quickly_and_generally():
+    centres = [np.array([0.1, 0.3, 0.6, 0.9])] * 4
+    edges = Edges.from_arrays(5, [0, 1, 3], [1, 0, 2], [Relation.ABOVE] * 3, [0, 2, 1])
+    tokens = [
+        run(
+            constant(0.1, 0.2, 0.3, 0.4),
+            unknown(5, 3, guide=Guide(edges, centres), priors=priors),
+            steps=steps,
+            relation_strength=strength,
+        )
+        for steps in (1, 12)
+        for strength in (0.0, 50.0)
+        for priors in (None, NO_PRIORS)
+    ]
+    for quick, general in zip(tokens[::2], tokens[1::2], strict=True):
+        assert np.array_equal(quick, general)
+    assert not np.array_equal(tokens[4], tokens[6])  # guidance does something
+    assert np.array_equal(tokens[4][2], tokens[6][2])  # but not to layouts without a relation
+
+
 def test_lazy_asks_less_and_draws_the_same():
     lazy, eager = constant(), constant()
     a = run(lazy, unknown(4, 3), lazy=True)
     b = run(eager, unknown(4, 3), lazy=False)
     assert np.array_equal(a, b)
     assert sum(lazy.asked) < 0.5 * sum(eager.asked)
+    assert eager.asked == [4] * 100
 
 
 def test_a_layout_depends_on_its_own_stream_only():

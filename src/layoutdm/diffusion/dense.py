@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
+from layoutdm.diffusion.draw import keep_top_k, keep_top_p
 from layoutdm.diffusion.grid import Step
 from layoutdm.diffusion.known import Floats, Known
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
 from layoutdm.diffusion.process import jump_masses, posterior
-from layoutdm.diffusion.reveal import LOG_FLOOR, mask_chances
+from layoutdm.diffusion.reveal import LOG_FLOOR, guides, mask_chances
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
 
@@ -151,8 +151,7 @@ class DenseStep:
 
     def _guide(self, step: Step, logs: list[Floats]) -> None:
         settings, guide = self.settings, self.known.guide
-        low, high = settings.relation_range
-        if guide is None or not low < step.t / self.schedule.steps <= high:
+        if guide is None or not guides(self.schedule, settings, step):
             return
         own = [
             log[:, :, m - block.first, : block.size]
@@ -179,5 +178,12 @@ class DenseStep:
             weights = keep_top_p(weights, settings.top_p, published=True)
         # MASK first, so that a number below its share leaves the token masked: the same numbers
         # then decide the same tokens as in the quick way of stepping.
-        drawn = draw(np.roll(weights, 1, axis=-1), uniform) - 1
-        return np.where(drawn < 0, log.shape[-1] - 1, drawn)
+        stay = weights[..., -1]
+        through = np.cumsum(weights[..., :-1], axis=-1)
+        values = through[..., -1]
+        target = uniform * (values + stay) - stay
+        masked = target < 0
+        # Rounding must not carry the target to the total, which no value would exceed.
+        target = np.minimum(target, np.nextafter(values, 0.0))
+        drawn = (through > target[..., None]).argmax(axis=-1)
+        return np.asarray(np.where(masked, weights.shape[-1] - 1, drawn), dtype=np.int64)

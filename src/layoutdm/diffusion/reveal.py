@@ -35,8 +35,18 @@ def mask_chances(schedule: Schedule, settings: Settings, step: Step) -> tuple[fl
     return again, (at_s - again * (1.0 - at_t)) / at_t
 
 
+def guides(schedule: Schedule, settings: Settings, step: Step) -> bool:
+    """Whether relation guidance acts in this step."""
+    low, high = settings.relation_range
+    return settings.relation_strength > 0 and low < step.t / schedule.steps <= high
+
+
 class RevealStep:
-    """Takes steps in place; for schedules that only mask, without priors and guidance."""
+    """Takes steps in place; for schedules that only mask, without priors.
+
+    Relation guidance takes part: it moves mass between the bins of an attribute, not to or from
+    MASK, so which tokens are decided in a step does not depend on it either.
+    """
 
     def __init__(
         self,
@@ -53,6 +63,9 @@ class RevealStep:
         self.free = ~known.fixed
         self.masked: Bools | None = None
         self.width = max(self.sizes) + (known.pad is not None)
+        batch, slots, _ = known.tokens.shape
+        bins = max(self.sizes[1:]) if known.guide is not None else 0
+        self.steered = np.full((batch, slots, 4, bins), -np.inf)
 
     def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
         if self.masked is None:
@@ -63,7 +76,7 @@ class RevealStep:
         if again:
             remasked = self.free & ~masked & (uniform < again)
         places = np.flatnonzero(decided)
-        if len(places):
+        if len(places) or not self.settings.lazy:
             share = (uniform.reshape(-1)[places] - stay) / (1.0 - stay)
             tokens.reshape(-1)[places] = self._draw(tokens, step, places, share)
             masked ^= decided
@@ -73,25 +86,51 @@ class RevealStep:
 
     def _draw(self, tokens: Ints, step: Step, places: Ints, share: Floats) -> Ints:
         """Values of the tokens at these flat places, from the network's prediction."""
-        _, slots, _ = tokens.shape
+        slots = tokens.shape[1]
         element, modality = np.divmod(places, 5)
-        at = element
+        at, asked = element, None
         if self.settings.lazy:
             asked = np.unique(element // slots)
-            if len(asked) < len(tokens):
+            if len(asked) == len(tokens):
+                asked = None
+            else:
                 number = np.zeros(len(tokens), dtype=np.int64)
                 number[asked] = np.arange(len(asked))
                 at = number[element // slots] * slots + element % slots
-                prediction = self.denoiser(self.known.query(tokens, step.level, asked))
-            else:
-                prediction = self.denoiser(self.known.query(tokens, step.level))
-        else:
-            prediction = self.denoiser(self.known.query(tokens, step.level))
-        logits = self._rows(prediction.log_probs, element, at, modality)
+        log_probs = self.denoiser(self.known.query(tokens, step.level, asked)).log_probs
+        guided = self.known.guide is not None and guides(self.schedule, self.settings, step)
+        if guided:
+            self._steer(tokens, log_probs, asked)
+        logits = self._rows(log_probs, element, at, modality, guided)
         return draw(self._weights(logits), share)
 
+    def _steer(self, tokens: Ints, log_probs: tuple[Array, ...], asked: Ints | None) -> None:
+        """Predictions of all bins of x, y, width, height, moved by the guide."""
+        rows = slice(None) if asked is None else asked
+        views = []
+        for a, size in enumerate(self.sizes[1:]):
+            self.steered[rows, :, a, :size] = np.maximum(log_probs[a + 1][..., :size], LOG_FLOOR)
+            views.append(self.steered[:, :, a, :size])
+        if self.settings.temperature != 1.0:
+            self.steered[rows] /= self.settings.temperature
+        assert self.masked is not None and self.known.guide is not None
+        places = np.nonzero(~self.masked[..., 1:])
+        self.steered[places] = -np.inf  # one-hot at what is decided
+        values = np.minimum(tokens[..., 1:][places], np.array(self.sizes)[1:][places[-1]] - 1)
+        self.steered[(*places, values)] = 0.0
+        self.known.guide.update(
+            views,
+            strength=self.settings.relation_strength,
+            updates=self.settings.relation_updates,
+        )
+
     def _rows(
-        self, log_probs: tuple[Array, ...], element: Ints, at: Ints, modality: Ints
+        self,
+        log_probs: tuple[Array, ...],
+        element: Ints,
+        at: Ints,
+        modality: Ints,
+        guided: bool,
     ) -> Floats:
         """(tokens, widest) log-probabilities, -inf where a value is not allowed."""
         rows = np.full((len(at), self.width), -np.inf)
@@ -103,6 +142,11 @@ class RevealStep:
             states = size if pad is None else size + 1
             found = log_probs[m].reshape(-1, size + 1)[at[mine], :states]
             part = np.maximum(found, LOG_FLOOR, dtype=np.float64)
+            if self.settings.temperature != 1.0:
+                part /= self.settings.temperature
+            if guided and m:
+                bins = self.steered.shape[-1]
+                part[:, :size] = self.steered.reshape(-1, 4, bins)[element[mine], m - 1, :size]
             if pad is not None:
                 part[~pad.reshape(-1)[element[mine]], size] = -np.inf
             if m == 0 and labels is not None:
@@ -113,8 +157,6 @@ class RevealStep:
     def _weights(self, logits: Floats) -> Floats:
         settings = self.settings
         logits -= logits.max(axis=-1, keepdims=True)
-        if settings.temperature != 1.0:
-            logits /= settings.temperature
         weights = np.exp(logits)
         if settings.top_k:
             weights = keep_top_k(weights, settings.top_k)

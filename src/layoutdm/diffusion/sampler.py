@@ -95,7 +95,6 @@ class Sampler:
             or self.settings.posterior == "published"
             or self.settings.filter == "published"
             or known.priors is not None
-            or known.guide is not None
         )
         kind = DenseStep if needs_all else RevealStep
         return kind(self.denoiser, self.schedule, self.settings, known, self.absorbing)
