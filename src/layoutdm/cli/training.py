@@ -44,9 +44,10 @@ def run_training(options: TrainOptions) -> None:
         ) from None
     from layoutdm.cli.watch import TrainingWatch
     from layoutdm.train.config import TrainConfig, preset, with_text
-    from layoutdm.train.run import saved_config, train
+    from layoutdm.train.run import check_folder, saved_config, train
     from layoutdm.train.team import on_cpu
 
+    check_folder(options.out, resume=options.resume)
     if options.threads > 0:
         torch.set_num_threads(options.threads)
     base = _load_base(options.base) if options.base else None
@@ -104,7 +105,7 @@ def _open(options: TrainOptions, max_elements: int) -> Dataset:
 
 
 def _load_base(name: str) -> Any:
-    from layoutdm.model.load import find
+    from layoutdm.model.store import find
     from layoutdm.train.export import load_network
 
     return load_network(find(name))

@@ -65,7 +65,7 @@ tags:
 A layoutdm model: it completes layouts from whatever is known about them.
 
 ```sh
-layoutdm generate --model FOLDER --count 12 --out layouts.png
+layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet
 ```
 
 {origin}## Data

@@ -47,14 +47,11 @@ def save_curves(metrics: Sequence[Mapping[str, Any]], path: Path) -> Path:
     return path
 
 
-def _smooth(values: Sequence[float], weight: float = 0.95) -> list[float]:
-    """Exponential mean with the usual correction at the start."""
-    out, mean, total = [], 0.0, 0.0
-    for value in values:
-        mean = weight * mean + (1 - weight) * value
-        total = weight * total + (1 - weight)
-        out.append(mean / total)
-    return out
+def _smooth(values: Sequence[float]) -> list[float]:
+    """Mean over a window around each value, which does not lag behind the curve."""
+    half = max(1, len(values) // 40)
+    windows = (values[max(0, i - half) : i + half + 1] for i in range(len(values)))
+    return [sum(window) / len(window) for window in windows]
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:

@@ -73,7 +73,7 @@ def train(
     """Train on a data set and write the model folder. `base` is a model to fine-tune."""
     watcher = watcher or Silent()
     run = out / RUN
-    _check_folder(out, run, resume)
+    check_folder(out, resume=resume)
     train_layouts, val_layouts = train_and_val(dataset)
     for warning in check_layouts(train_layouts, dataset, fine_tuning=base is not None):
         watcher.notice(warning)
@@ -169,12 +169,13 @@ def saved_config(out: Path) -> TrainConfig | None:
         raise LayoutdmError(f"{path}: not readable as JSON: {error}") from None
 
 
-def _check_folder(out: Path, run: Path, resume: bool) -> None:
+def check_folder(out: Path, *, resume: bool) -> None:
+    """Raise where a run must not write: over a file, another run or a model."""
     if out.exists() and not out.is_dir():
         raise LayoutdmError(f"{out}: is a file; --out should name a folder")
     if resume:
         return
-    if checkpoints.steps(run):
+    if checkpoints.steps(out / RUN):
         raise LayoutdmError(
             f"{out}: already holds a training run; continue it with --resume, "
             "or choose another folder"
