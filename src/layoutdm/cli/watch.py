@@ -31,7 +31,7 @@ class TrainingWatch:
             disable=not self.console.is_terminal,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=1.0)
+        self._task = self._bar.add_task("preparing", total=1.0)
 
     def __enter__(self) -> TrainingWatch:
         self._bar.start()

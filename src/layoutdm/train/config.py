@@ -186,7 +186,8 @@ class TrainConfig:
 PRESETS: dict[str, dict[str, Any]] = {
     # The default for models that people use: five times faster than the paper's network.
     "element": {},
-    # The published recipe: 12.4 million parameters, plateau schedule, no tasks, no EMA.
+    # The published recipe: 12.4 million parameters, plateau schedule, no tasks. Averaged weights
+    # are an addition; ema=0 is as published.
     "paper": {
         "kind": "paper",
         "width": 464,

@@ -66,7 +66,7 @@ class Trainer:
         self._resume()
         state = self.state
         metrics = self._metrics()
-        saved = mark = time.monotonic()
+        saved = shown = mark = time.monotonic()
         losses: list[float] = []
         reported = (state.counters.step, state.counters.seconds)
         while not finished(config, state.counters, per_epoch):
@@ -76,11 +76,14 @@ class Trainer:
                 return state.counters
             loss, gradient = self._step()
             losses.append(loss)
-            if state.counters.step % REPORT_STEPS == 0:
+            report = state.counters.step % REPORT_STEPS == 0
+            if report or mark - shown > 1:  # slow steps are shown one by one
                 progress = self._progress(losses, gradient, reported)
-                losses, reported = [], (state.counters.step, state.counters.seconds)
                 self.watcher.progress(progress)
-                if metrics:
+                shown = mark
+                if report:
+                    losses, reported = [], (state.counters.step, state.counters.seconds)
+                if report and metrics:
                     metrics.write("train", progress)
             if validation_due(config, state.counters, per_epoch):
                 self._evaluate(metrics)
