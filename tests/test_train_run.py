@@ -149,3 +149,9 @@ def test_fine_tuning_keeps_bins_and_learns_new_labels(tmp_path: Path, base: Load
     assert tuned.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
     card = (tmp_path / "model" / "README.md").read_text()
     assert "1 of 3 labels kept their weights" in card
+    settings = saved_config(tmp_path / "model")
+    assert settings is not None
+    train(data, replace(settings, steps=6), tmp_path / "model", resume=True)  # without the base
+    resumed = load_network(tmp_path / "model")
+    assert resumed.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
+    assert "1 of 3 labels kept" in (tmp_path / "model" / "README.md").read_text()

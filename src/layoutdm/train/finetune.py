@@ -6,6 +6,8 @@ row of the embedding and of the output; a new label starts from the mean of the 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -16,11 +18,15 @@ from layoutdm.train.networks import Network, NetworkConfig, build
 LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the same for ever
 
 
+def wider(base: LoadedModel, tokenizer: Tokenizer) -> NetworkConfig:
+    """The base network's shape with room for these labels."""
+    return replace(base.network.config, sizes=tokenizer.sizes)
+
+
 def adapt(base: LoadedModel, tokenizer: Tokenizer) -> Network:
     """The base network with rows for these labels; bins and slots must be the base's."""
     old = base.network.config
-    config = NetworkConfig.from_dict({**old.to_dict(), "sizes": tokenizer.sizes})
-    network = build(config)
+    network = build(wider(base, tokenizer))
     assert isinstance(network, nn.Module)
     assert isinstance(base.network, nn.Module)
     state = dict(base.network.state_dict())

@@ -32,9 +32,10 @@ from layoutdm.train.config import TrainConfig
 from layoutdm.train.corpus import pack
 from layoutdm.train.curves import save_curves
 from layoutdm.train.export import LoadedModel, count_numbers, export_model, write_bytes
-from layoutdm.train.finetune import adapt
+from layoutdm.train.finetune import adapt, wider
 from layoutdm.train.networks import Network, build
 from layoutdm.train.reporter import Silent, Watcher, read_metrics
+from layoutdm.train.start import Start, read_start, write_start
 from layoutdm.train.state import Counters
 from layoutdm.train.trainer import Trainer
 
@@ -77,23 +78,28 @@ def train(
     train_layouts, val_layouts = train_and_val(dataset)
     for warning in check_layouts(train_layouts, dataset, fine_tuning=base is not None):
         watcher.notice(warning)
-    config = _with_budget(config if base is None else _like_base(config, base))
-    tokenizer = make_tokenizer(dataset, train_layouts, config, base)
+    start = read_start(run) if resume else None
+    config = _with_budget(config if base is None or start else _like_base(config, base))
+    if start is None:
+        tokenizer = make_tokenizer(dataset, train_layouts, config, base)
+        known = base.tokenizer.labels if base is not None else ()
+        shape = config.network_config(tokenizer) if base is None else wider(base, tokenizer)
+        start = Start(tokenizer, shape, known)
+    tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
-    network = adapt(base, tokenizer) if base is not None else build(
-        config.network_config(tokenizer)
-    )
+    network = build(start.network) if base is None else adapt(base, tokenizer)
     trainer = Trainer(
         network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
     )  # fmt: skip
     if trainer.team.main:
         run.mkdir(parents=True, exist_ok=True)
+        write_start(run, start)
         write_bytes(run / "training.json", (json.dumps(config.to_dict(), indent=1)).encode())
     counters = trainer.run()
     report = _report(out, config, trainer, counters)
     if report.complete and trainer.team.main:
-        facts = _facts(dataset, train_layouts, val_layouts, tokenizer, config, report, base)
+        facts = _facts(dataset, train_layouts, val_layouts, start, config, report)
         _write_model(out, trainer.state.best_network(), tokenizer, config, train_layouts, facts)
     trainer.team.wait()
     return report
@@ -234,8 +240,8 @@ def _report(out: Path, config: TrainConfig, trainer: Trainer, counters: Counters
 
 
 def _facts(
-    dataset: Dataset, layouts: Sequence[Layout], val: Sequence[Layout], tokenizer: Tokenizer,
-    config: TrainConfig, report: TrainReport, base: LoadedModel | None,
+    dataset: Dataset, layouts: Sequence[Layout], val: Sequence[Layout], start: Start,
+    config: TrainConfig, report: TrainReport,
 ) -> Facts:  # fmt: skip
     boxes = np.concatenate([np.asarray(layout.boxes) for layout in layouts])
     return Facts(
@@ -244,8 +250,8 @@ def _facts(
         train=len(layouts),
         val=len(val),
         elements=len(boxes),
-        labels=tokenizer.labels,
-        bin_error=tokenizer.bins.error(boxes),
+        labels=start.tokenizer.labels,
+        bin_error=start.tokenizer.bins.error(boxes),
         parameters=report.parameters,
         steps=report.steps,
         epochs=report.epochs,
@@ -253,7 +259,7 @@ def _facts(
         bound=report.bound,
         bits=report.bits,
         best_step=report.best_step,
-        base_labels=base.tokenizer.labels if base is not None else (),
+        base_labels=start.base_labels,
         config=config,
     )
 
@@ -270,6 +276,6 @@ def _write_model(
         network, tokenizer, config.noise_schedule(), out,
         number_histogram=count_numbers(counts, tokenizer.max_elements),
         canvas=usual_canvas(layouts),
-        about_noise=config.about_noise if config.about_levels else (),
+        about_noise=config.about_noise if network.config.about_levels else (),
         card=model_card(facts),
     )  # fmt: skip
