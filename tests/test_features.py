@@ -25,7 +25,7 @@ from layoutdm.metrics.features import (
 )
 from layoutdm.metrics.fid import fid
 from layoutdm.train.features import FeatureTraining, train_features
-from layoutdm.train.features_data import epoch, examples, fixed_batches, make_batch
+from layoutdm.train.features_data import Noise, epoch, examples, fixed_batches, make_batch
 from layoutdm.train.features_export import export_encoder
 from layoutdm.train.features_net import FeatureAutoencoder, FeatureShape, feature_loss
 
@@ -98,12 +98,13 @@ def test_loss_by_hand() -> None:
 # Batches -------------------------------------------------------------------------------------
 
 
-def test_noise_leaves_the_data_alone_and_is_marked() -> None:
+@pytest.mark.parametrize("noise", [Noise(), Noise(published=True)])
+def test_noise_leaves_the_data_alone_and_is_marked(noise: Noise) -> None:
     data, _ = examples(random_layouts(40), LABELS, 25)
     before = [e.boxes.copy() for e in data]
-    batch = make_batch(data, np.random.default_rng(0), noise=0.05, noise_share=0.5)
+    batch = make_batch(data, np.random.default_rng(0), noise)
     assert all((a == e.boxes).all() for a, e in zip(before, data, strict=True))
-    assert 0 < batch.noisy.sum() < len(data)
+    assert 0 < (batch.noisy > 0).sum() < len(data)
     for row, example in enumerate(data):
         same = {tuple(b) for b in example.boxes} == {
             tuple(b) for b in batch.boxes[row][batch.mask[row]]
@@ -115,12 +116,32 @@ def test_noise_leaves_the_data_alone_and_is_marked() -> None:
 @settings(max_examples=20, deadline=None)
 def test_batches_are_sorted_by_top_then_left_after_noise(seed: int) -> None:
     data, _ = examples(random_layouts(8, seed), LABELS, 25)
-    batch = make_batch(data, np.random.default_rng(seed), 0.05, 1.0)
+    batch = make_batch(data, np.random.default_rng(seed), Noise(share=1.0))
     for boxes, mask in zip(batch.boxes, batch.mask, strict=True):
         valid = boxes[mask].astype(np.float64)
         keys = list(zip(valid[:, 1] - valid[:, 3] / 2, valid[:, 0] - valid[:, 2] / 2, strict=True))
         assert mask[: len(valid)].all()
         assert all(a[0] <= b[0] + 1e-6 for a, b in pairwise(keys))
+
+
+def test_noise_recipes() -> None:
+    rng = np.random.default_rng(0)
+    published = Noise(published=True)
+    sizes = published.sizes(1000, rng)
+    assert set(np.unique(sizes)) == {np.float32(0), np.float32(0.05)}
+    assert set(np.unique(published.target(sizes))) == {0.0, 1.0}
+    graded = Noise()
+    sizes = graded.sizes(1000, rng)
+    noisy = sizes > 0
+    assert 0.4 < noisy.mean() < 0.6
+    assert sizes[noisy].min() >= 0.005 and sizes.max() <= 0.3
+    order = np.argsort(sizes)
+    assert (np.diff(graded.target(sizes)[order]) >= 0).all()
+    data, _ = examples(random_layouts(50), LABELS, 25)
+    batch = make_batch(data, rng, Noise(share=1.0, low=0.2))
+    boxes = batch.boxes[batch.mask]
+    assert (boxes[:, :2] - boxes[:, 2:] / 2 >= -1e-6).all()
+    assert (boxes[:, :2] + boxes[:, 2:] / 2 <= 1 + 1e-6).all() and (boxes[:, 2:] > 0).all()
 
 
 def test_an_epoch_holds_each_layout_once() -> None:
@@ -133,7 +154,7 @@ def test_an_epoch_holds_each_layout_once() -> None:
 
 def test_validation_noise_is_fixed() -> None:
     data, _ = examples(random_layouts(30), LABELS, 25)
-    first, second = (fixed_batches(data, 8, 0.05, 0.5) for _ in range(2))
+    first, second = (fixed_batches(data, 8, Noise()) for _ in range(2))
     assert all((a.boxes == b.boxes).all() for a, b in zip(first, second, strict=True))
 
 

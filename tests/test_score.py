@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from layoutdm import Layout, LayoutdmError, __version__, formats, metrics
+from layoutdm.evaluate.corruptions import STRENGTHS, corrupt
 from layoutdm.evaluate.files import choose_network, score_files
 from layoutdm.evaluate.reading import mend, read_set
 from layoutdm.evaluate.requests import asked_relations, read_requests
@@ -215,6 +216,54 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
     sheet = score_files(coco, native, options=Options(fid_resamples=0))
     assert sheet["counts"]["generated"]["layouts"] == 12
     assert sheet["max_iou"]["value"] > 0.95
+
+
+# Corruptions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", STRENGTHS)
+def test_corruptions_grow_from_nothing(kind: str) -> None:
+    layouts = pages(60, 3)
+    untouched = corrupt(layouts, kind, 0.0, seed=1)
+    before = sorted((x.labels, x.boxes.round(9).tolist()) for x in layouts)
+    assert sorted((x.labels, x.boxes.round(9).tolist()) for x in untouched) == before
+    strong = corrupt(layouts, kind, STRENGTHS[kind][-1], seed=1)
+    assert len(strong) == len(layouts) and all(len(x) for x in strong)
+    assert sorted((x.labels, x.boxes.round(9).tolist()) for x in strong) != before
+    same = corrupt(layouts, kind, STRENGTHS[kind][-1], seed=1)
+    assert all(a == b for a, b in zip(strong, same, strict=True))
+
+
+def test_what_each_corruption_keeps() -> None:
+    layouts = pages(60, 3)
+    elements = sum(map(len, layouts))
+    boxes = np.sort(np.concatenate([x.boxes for x in layouts]), axis=0)
+    shuffled = corrupt(layouts, "shuffled boxes", 0.8)
+    np.testing.assert_allclose(
+        np.sort(np.concatenate([x.boxes for x in shuffled]), axis=0), boxes, atol=1e-9
+    )
+    assert [x.labels for x in shuffled] == [x.labels for x in layouts]
+    assert sum(map(len, corrupt(layouts, "duplicated elements", 1.0))) == 2 * elements
+    assert sum(map(len, corrupt(layouts, "dropped elements", 0.5))) < 0.8 * elements
+    collapsed = corrupt(layouts, "mode collapse", 0.9)
+    assert len({x.id for x in collapsed}) == 6
+    with pytest.raises(LayoutdmError, match="corruption 'rot' is unknown"):
+        corrupt(layouts, "rot", 0.1)
+
+
+@pytest.mark.parametrize("kind", STRENGTHS)
+def test_fid_rises_with_each_corruption(kind: str) -> None:
+    """On the sample set's screens, with the embedded network."""
+    from layoutdm.data import open as open_data
+
+    network = load_features("rico25", threads=1)
+    screens = [x for x in open_data("sample").layouts() if network.fits(x.labels)]
+    reference = network.extract(screens)
+    weak, strong = (
+        metrics.fid(network.extract(corrupt(screens, kind, strength)), reference)
+        for strength in (STRENGTHS[kind][1], STRENGTHS[kind][-1])
+    )
+    assert 0 < weak < strong
 
 
 # The command ---------------------------------------------------------------------------------

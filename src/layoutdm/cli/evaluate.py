@@ -55,10 +55,10 @@ def evaluate(
 
       layoutdm evaluate --model my_model --data my_layouts/ --task unconditional --split val
     """
-    from rich.console import Console
-    from rich.markdown import Markdown
+    import json
 
     from layoutdm.cli.evaluation import Choice, run, whole_numbers
+    from layoutdm.evaluate.table import lines
 
     choice = Choice(
         model=model,
@@ -75,8 +75,9 @@ def evaluate(
         batch_size=batch_size,
         threads=threads,
     )
-    console = Console()
     paths = run(choice)
-    console.print(Markdown((choice.out / "table.md").read_text(encoding="utf-8").split("\n![")[0]))
+    for line in lines(json.loads(paths[0].read_text(encoding="utf-8"))):
+        print(line)
+    print()
     for path in paths:
         print(path)

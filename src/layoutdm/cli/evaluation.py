@@ -122,6 +122,7 @@ def run(choice: Choice) -> list[Path]:
         data_hash=layouts_hash(reference),
         split=choice.split,
         layouts=len(reference),
+        limited=0 < choice.limit < len(dataset[choice.split]),
         samples=choice.samples,
         features=network.name if network else None,
         features_hash=network.hash if network else None,

@@ -20,6 +20,9 @@ def fit_features(
         int, typer.Option(help="Stop after this many evaluations without a better val loss.")
     ] = 8,
     max_elements: Annotated[int, typer.Option(help="Leave longer layouts out.")] = 25,
+    published: Annotated[
+        bool, typer.Option("--published", help="Noise as in the published recipe: one size only.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Start of all random draws.")] = 0,
     threads: Annotated[int, typer.Option(help="Cores to use; 0 takes all.")] = 0,
     format: Annotated[str | None, typer.Option(help="Format of the data, if not obvious.")] = None,
@@ -44,12 +47,14 @@ def fit_features(
     from layoutdm.data import open as open_data
     from layoutdm.metrics.features import load_features
     from layoutdm.train.features import FeatureTraining, train_features
+    from layoutdm.train.features_data import Noise
 
     settings = FeatureTraining(
         minutes=minutes,
         learning_rate=learning_rate,
         batch_size=batch_size,
         patience=patience,
+        noise=Noise(published=published),
         seed=seed,
     )
     if threads > 0:
@@ -83,7 +88,7 @@ def fit_features(
     print(
         f"on val           loss {chosen.val_loss:.3f}, labels rebuilt "
         f"{100 * chosen.val_label_accuracy:.1f} %, boxes off by {chosen.val_box_error:.4f}, "
-        f"noise recognised {100 * chosen.val_noisy_accuracy:.1f} %"
+        f"noise judged rightly {100 * chosen.val_noisy_accuracy:.1f} %"
     )
     test = dataset.splits.get("test", ())
     if len(test) > 1 and len(dataset["val"]) > 1:

@@ -61,6 +61,7 @@ class Plan:
     data_hash: str
     split: str
     layouts: int  # of the split; conditional tasks make one for each
+    limited: bool = False  # only the first layouts of the split were taken
     samples: int = 1000  # unconditional
     features: str | None = None
     features_hash: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def draw_all(results: Mapping[str, Any], folder: Path) -> list[Path]:
 def _axes(title: str, across: str, up: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(7.4, 4.4), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", color=INK, fontsize=12, pad=10)
     axes.set_xlabel(across, color=INK)
@@ -64,33 +64,51 @@ def _steps(row: Mapping[str, Any], results: Mapping[str, Any]) -> int | None:
 def _note(row: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     if row["strength"] is not None:
         return f"strength {row['strength']:g}"
-    steps = _steps(row, results)
-    return f"{steps} steps" if steps else ""
+    return str(_steps(row, results) or "")
 
 
-def _point(axes: Any, x: float, y: float, task: str, text: str, first: bool) -> None:
-    axes.scatter(
-        [x], [y], s=46, color=COLOURS[task], zorder=3, label=TITLES[task] if first else None
-    )
-    axes.annotate(text, (x, y), (6, 4), textcoords="offset points", fontsize=8, color=QUIET)
+def _by_task(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    tasks: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        tasks.setdefault(row["task"], []).append(row)
+    return tasks
+
+
+def _trail(
+    axes: Any, points: Sequence[tuple[float, float]], names: Sequence[str], task: str
+) -> None:
+    """Points of one task, joined in order; names only where there are several."""
+    across, up = zip(*points, strict=True)
+    axes.plot(across, up, color=COLOURS[task], linewidth=1.1, alpha=0.45)
+    axes.scatter(across, up, s=46, color=COLOURS[task], zorder=3, label=TITLES[task])
+    for point, name in zip(points, names, strict=True):
+        if len(points) > 1:
+            axes.annotate(
+                name, point, (0, 7), textcoords="offset points", ha="center", fontsize=8,
+                color=COLOURS[task],
+            )  # fmt: skip
+
+
+def _legend(figure: Any) -> None:
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9, labelcolor=INK)
 
 
 def _density_coverage(results: Mapping[str, Any]) -> Any:
     rows = [row for row in results["summary"] if _known(row, "density", "coverage")]
     if not rows:
         return None
-    figure, axes = _axes("Fidelity and variety", "Coverage (variety)", "Density (fidelity)")
-    seen: set[str] = set()
-    for row in rows:
-        x, y = row["coverage"]["mean"], row["density"]["mean"]
-        _point(axes, x, y, row["task"], _note(row, results), row["task"] not in seen)
-        seen.add(row["task"])
+    figure, axes = _axes(
+        "Fidelity and variety (numbers are steps)", "Coverage (variety)", "Density (fidelity)"
+    )
+    for task, members in _by_task(rows).items():
+        points = [(row["coverage"]["mean"], row["density"]["mean"]) for row in members]
+        _trail(axes, points, [_note(row, results) for row in members], task)
     if results["floor"]:
         x, y = (floor_value(results["floor"], "c", name) for name in ("coverage", "density"))
         if x is not None and y is not None:
             axes.scatter([x], [y], marker="*", s=170, color=INK, zorder=4, label="Real data")
-    axes.margins(0.12)
-    axes.legend(frameon=False, fontsize=9, labelcolor=INK)
+    axes.margins(0.1)
+    _legend(figure)
     return figure
 
 
@@ -120,7 +138,7 @@ def _fid_steps(results: Mapping[str, Any]) -> Any:
         if value is not None:
             axes.axhline(value, color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label="Real data")
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=9, labelcolor=INK)
+    _legend(figure)
     return figure
 
 
@@ -133,18 +151,20 @@ def _fid_violation(results: Mapping[str, Any]) -> Any:
     if not rows:
         return None
     figure, axes = _axes(
-        "Relations: quality and obedience", "Violated relations (%)", "FID (lower is better)"
+        "Relations: quality and obedience (numbers are steps)",
+        "Violated relations (%)",
+        "FID (lower is better)",
     )
     rows.sort(key=lambda row: row["violation"]["mean"])
     points = [(100 * row["violation"]["mean"], row["fid"]["mean"]) for row in rows]
-    axes.plot(*zip(*points, strict=True), color=COLOURS["relation"], linewidth=1.2, alpha=0.5)
-    for (x, y), row in zip(points, rows, strict=True):
-        _point(axes, x, y, "relation", _note(row, results), row is rows[0])
+    _trail(axes, points, [_note(row, results) for row in rows], "relation")
     if results["floor"]:
         value = floor_value(results["floor"], "relation", "fid")
         if value is not None:
             axes.scatter([0.0], [value], marker="*", s=170, color=INK, label="Real data", zorder=4)
-    axes.set_xlim(left=-1)
+    widest = max([x for x, _ in points] + [1.0])
+    axes.set_xlim(-0.04 * widest, 1.08 * widest)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 1.08 * widest])
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=9, labelcolor=INK)
+    _legend(figure)
     return figure

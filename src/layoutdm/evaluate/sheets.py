@@ -16,6 +16,7 @@ from layoutdm.spec import Spec
 from layoutdm.spec.model import About
 
 EXAMPLES = 8
+WIDEST = 30  # letters of a line of words
 INK, QUIET = "#22262b", "#6b7280"
 
 
@@ -50,10 +51,11 @@ def sample_sheet(
                 axes.set_title(kind, loc="left", fontsize=10, color=QUIET)
             layout = {"Input": drawn_input(spec, real), "Result": result, "Real": real}[kind]
             if isinstance(layout, str):
-                axes.text(
-                    0.02, 0.98, layout, va="top", fontsize=7, color=INK, linespacing=1.5,
+                words = axes.text(
+                    0.02, 0.98, layout, va="top", fontsize=6.5, color=INK, linespacing=1.45,
                     transform=axes.transAxes,
                 )  # fmt: skip
+                words.set_in_layout(False)  # all columns stay equally wide
                 continue
             sized = Layout.create(layout.labels, layout.boxes, width=1.0, height=proportion)
             axes.imshow(np.asarray(to_image(sized, height=420, legend=False)), aspect="auto")
@@ -98,4 +100,4 @@ def _words(spec: Spec) -> str:
         ]
     if len(lines) > 16:
         lines = [*lines[:15], f"and {len(lines) - 15} more"]
-    return "\n".join(lines)
+    return "\n".join(line if len(line) <= WIDEST else line[: WIDEST - 1] + "…" for line in lines)

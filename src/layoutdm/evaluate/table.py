@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -55,14 +56,29 @@ def summary(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def lines(results: Mapping[str, Any]) -> list[str]:
+    """The paper's columns for a terminal, one line a row."""
+    found = []
+    for row in results["summary"]:
+        names = COLUMNS[row["task"]][: 3 if row["task"] == "refinement" else 2]
+        values = "   ".join(f"{HEADS[name]} {_spread(row[name])}" for name in names)
+        found.append(f"{TITLES[row['task']]:<14} {row_name(row, results)}:   {values}")
+        if results["floor"]:
+            real = "   ".join(
+                f"{HEADS[name]} {plain(floor_value(results['floor'], row['task'], name))}"
+                for name in names
+            )
+            found.append(f"{'':<14} real data:   {real}")
+    return found
+
+
 def markdown(results: Mapping[str, Any]) -> str:
     """The whole page."""
     plan = results["plan"]
-    lines = [f"# {plan['model']} on {plan['data']}", ""]
-    lines += _facts(results)
+    text = [f"# {short_name(plan['model'])} on {plan['data']}", "", *_facts(results)]
     for task in dict.fromkeys(row["task"] for row in results["summary"]):
-        lines += ["", f"## {TITLES[task]}", "", *_task(task, results)]
-    return "\n".join(lines) + "\n"
+        text += ["", f"## {TITLES[task]}", "", *_task(task, results)]
+    return "\n".join(text) + "\n"
 
 
 def _facts(results: Mapping[str, Any]) -> list[str]:
@@ -73,8 +89,9 @@ def _facts(results: Mapping[str, Any]) -> list[str]:
         else f"none: {results['missing']}"
     )
     facts = [
-        f"Model {plan['model']} (hash {plan['model_hash']}); reference: all {plan['layouts']:,} "
-        f"layouts of split {plan['split']} (hash {plan['data_hash']}); feature network {network}; "
+        f"Model {short_name(plan['model'])} (hash {plan['model_hash']}); reference: "
+        f"{plan['layouts']:,} layouts of split {plan['split']} (hash {plan['data_hash']}"
+        f"{', the first ones only' if plan['limited'] else ''}); feature network {network}; "
         f"layoutdm {results['version']}.",
         "",
         "Mean ± standard deviation over sampling seeds of one trained model. FID needs the same "
@@ -91,7 +108,7 @@ def _facts(results: Mapping[str, Any]) -> list[str]:
 
 def _task(task: str, results: Mapping[str, Any]) -> list[str]:
     columns = COLUMNS[task]
-    lines = [
+    text = [
         "| Model | " + " | ".join(HEADS[name] for name in columns) + " | ms a layout |",
         "|---|" + "---:|" * (len(columns) + 1),
     ]
@@ -99,10 +116,10 @@ def _task(task: str, results: Mapping[str, Any]) -> list[str]:
         if row["task"] != task:
             continue
         values = " | ".join(_spread(row[name]) for name in columns)
-        lines.append(f"| {row_name(row, results)} | {values} | {row['ms_per_layout']:.1f} |")
+        text.append(f"| {row_name(row, results)} | {values} | {row['ms_per_layout']:.1f} |")
     if results["floor"]:
         values = " | ".join(plain(floor_value(results["floor"], task, name)) for name in columns)
-        lines.append(f"| Real data | {values} | |")
+        text.append(f"| Real data | {values} | |")
     paper = paper_rows(results["labels"], task)
     if paper:
         for title, side in (("LayoutDM, paper †", 0), ("Real data, paper †", 1)):
@@ -111,16 +128,25 @@ def _task(task: str, results: Mapping[str, Any]) -> list[str]:
             values = " | ".join(
                 plain(paper[name][side]) if name in paper else "" for name in columns
             )
-            lines.append(f"| *{title}* | {values} | |")
-        lines += ["", "† Made on other data with another feature network: not comparable."]
-    return lines
+            text.append(f"| *{title}* | {values} | |")
+        text += ["", "† Made on other data with another feature network: not comparable."]
+    return text
 
 
 def row_name(row: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     """The model, its steps, and the strength of guidance where that was varied."""
     steps = "own number of steps" if row["steps"] is None else f"{row['steps']} steps"
     strength = "" if row["strength"] is None else f", strength {row['strength']:g}"
-    return f"{results['plan']['model']}, {steps}{strength}"
+    return f"{short_name(results['plan']['model'])}, {steps}{strength}"
+
+
+def short_name(model: str) -> str:
+    """A folder's own name; names and hub ids as they are.
+
+    >>> short_name("/home/me/my_model"), short_name("user/model")
+    ('my_model', 'user/model')
+    """
+    return model if model.count("/") < 2 and not model.startswith(("/", ".")) else Path(model).name
 
 
 def floor_value(floor: Mapping[str, Any], task: str, name: str) -> float | None:

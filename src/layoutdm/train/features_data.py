@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 
+HAIR = 0.002  # the thinnest box that noise leaves
+
 
 @dataclass(frozen=True)
 class Example:
@@ -25,13 +27,46 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Noise:
+    """How layouts are disturbed, and what the network is to say about it.
+
+    The published recipe disturbs every second layout by N(0, 0.05^2) and asks yes or no. FID made
+    with it stops rising where "yes" is certain: on Rico 124 at 0.05, 124 at 0.1, 111 at 0.2. The
+    default here draws the size of the noise, from a hair to chaos, cuts boxes at the canvas as
+    every valid layout is, and asks how much: the answer to learn is size / (size + middle), 0 for
+    clean layouts.
+    """
+
+    share: float = 0.5
+    low: float = 0.005
+    high: float = 0.3
+    middle: float = 0.03
+    published: bool = False
+
+    def sizes(self, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """A standard deviation for each layout; 0 for those that stay clean."""
+        drawn = np.exp(rng.uniform(np.log(self.low), np.log(self.high), count))
+        sizes = np.where(rng.random(count) < self.share, 0.05 if self.published else drawn, 0.0)
+        return sizes.astype(np.float32)
+
+    def target(self, sizes: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What the noise head is to say.
+
+        >>> Noise().target(np.array([0.0, 0.03, 0.27], dtype=np.float32)).round(2).tolist()
+        [0.0, 0.5, 0.9]
+        """
+        graded = sizes > 0 if self.published else sizes / (sizes + self.middle)
+        return np.asarray(graded, dtype=np.float32)
+
+
+@dataclass(frozen=True)
 class FeatureBatch:
     """Sorted, possibly noisy layouts, padded to the longest."""
 
     boxes: NDArray[np.float32]  # (batch, elements, 4)
     labels: NDArray[np.int64]  # (batch, elements)
     mask: NDArray[np.bool_]  # (batch, elements)
-    noisy: NDArray[np.float32]  # (batch,), 1 where noise was added
+    noisy: NDArray[np.float32]  # (batch,), 0 where no noise was added; see Noise.target
 
 
 def examples(
@@ -54,9 +89,7 @@ def examples(
     return kept, len(layouts) - len(kept)
 
 
-def make_batch(
-    chosen: Sequence[Example], rng: np.random.Generator, noise: float, noise_share: float
-) -> FeatureBatch:
+def make_batch(chosen: Sequence[Example], rng: np.random.Generator, noise: Noise) -> FeatureBatch:
     """Pad to the longest, add noise to a share of the layouts, then sort by top and left edge."""
     length = max(len(e.labels) for e in chosen)
     boxes = np.zeros((len(chosen), length, 4), dtype=np.float32)
@@ -65,14 +98,27 @@ def make_batch(
     for row, example in enumerate(chosen):
         n = len(example.labels)
         boxes[row, :n], labels[row, :n], mask[row, :n] = example.boxes, example.labels, True
-    noisy = (rng.random(len(chosen)) < noise_share).astype(np.float32)
-    added = rng.normal(0.0, noise, boxes.shape).astype(np.float32)
-    boxes += added * (noisy[:, None] * mask)[..., None]
+    sizes = noise.sizes(len(chosen), rng)
+    disturbed = (sizes > 0)[:, None] & mask
+    boxes += (
+        rng.standard_normal(boxes.shape).astype(np.float32) * (sizes[:, None] * mask)[..., None]
+    )
+    if not noise.published:
+        boxes = np.where(disturbed[..., None], _cut(boxes), boxes)
     left = np.where(mask, boxes[..., 0] - boxes[..., 2] / 2, np.inf)
     top = np.where(mask, boxes[..., 1] - boxes[..., 3] / 2, np.inf)
     order = np.lexsort((left, top), axis=-1)
     boxes = np.take_along_axis(boxes, order[..., None], axis=1)
-    return FeatureBatch(boxes, np.take_along_axis(labels, order, axis=1), mask, noisy)
+    labels = np.take_along_axis(labels, order, axis=1)
+    return FeatureBatch(boxes, labels, mask, noise.target(sizes))
+
+
+def _cut(boxes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Boxes inside the canvas, none of them thinner than a hair."""
+    centre, size = boxes[..., :2], np.maximum(boxes[..., 2:], HAIR)
+    low = np.clip(centre - size / 2, 0.0, 1.0 - HAIR)
+    high = np.clip(centre + size / 2, low + HAIR, 1.0)
+    return np.concatenate([(low + high) / 2, high - low], axis=-1).astype(np.float32)
 
 
 def epoch(
@@ -86,11 +132,11 @@ def epoch(
 
 
 def fixed_batches(
-    data: Sequence[Example], batch_size: int, noise: float, noise_share: float, seed: int = 0
+    data: Sequence[Example], batch_size: int, noise: Noise, seed: int = 0
 ) -> list[FeatureBatch]:
     """The same batches with the same noise every time, for a validation loss that can be
     compared between checkpoints."""
     rng = np.random.default_rng(seed)
     order = np.argsort([len(e.labels) for e in data], kind="stable")
     parts = np.split(order, np.arange(batch_size, len(data), batch_size))
-    return [make_batch([data[i] for i in part], rng, noise, noise_share) for part in parts]
+    return [make_batch([data[i] for i in part], rng, noise) for part in parts]
