@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutdm import Layout, LayoutdmError
@@ -21,6 +21,7 @@ def layouts() -> st.SearchStrategy[Layout]:
     return st.lists(st.tuples(share, share, size, size), max_size=20).map(make)
 
 
+@settings(deadline=None)
 @given(layouts(), st.sampled_from([0.0, 0.005, 0.012, 0.05, 0.2]))
 def test_edges_move_by_at_most_the_tolerance_and_no_element_vanishes(
     layout: Layout, tolerance: float

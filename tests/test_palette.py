@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutdm.data.labels import PUBLAYNET, RICO25
@@ -101,6 +101,7 @@ def test_unknown_names_have_fixed_colours() -> None:
     assert palette.colour("标题") == "#e18883"
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1))
 def test_any_name_gives_a_readable_colour(name: str) -> None:
     for colour in (palette.colour(name), palette.edge(name), palette.ink(name)):

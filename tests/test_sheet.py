@@ -87,6 +87,7 @@ def test_a_contact_page_is_one_html_file_with_inline_pictures() -> None:
     assert "repeat(5, " in sheet.contact_page(SCREENS, columns=5)
 
 
+@pytest.mark.slow
 def test_a_sheet_of_one_hundred_is_drawn_in_a_moment_and_stays_small(tmp_path: Path) -> None:
     path = write(sample.generate("page", 100), tmp_path / "hundred.png")
     assert path.stat().st_size < 2_000_000

@@ -72,6 +72,7 @@ def test_long_names_are_cut_and_tiny_boxes_go_without() -> None:
     assert tiny is None
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=40), st.floats(20, 300))
 def test_shortened_text_fits(text: str, width: float) -> None:
     line = clean(text)
@@ -80,6 +81,7 @@ def test_shortened_text_fits(text: str, width: float) -> None:
     assert short == line or line.startswith(short.rstrip("…").rstrip())
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_clean_text_is_one_line_that_xml_and_utf8_take(text: str) -> None:
     line = clean(text)
