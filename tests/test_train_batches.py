@@ -34,9 +34,7 @@ INDICES = np.arange(12)
 
 def batch_for(task: int | None = None, ordered: bool | None = None, **changes: object):  # type: ignore[no-untyped-def]
     config = preset("tiny", max_elements=8, **changes)
-    return make_batch(
-        CORPUS, INDICES, config, np.random.default_rng(0), task=task, ordered=ordered
-    )
+    return make_batch(CORPUS, INDICES, config, np.random.default_rng(0), task=task, ordered=ordered)
 
 
 @settings(deadline=None, max_examples=40)

@@ -103,9 +103,10 @@ def test_training_lowers_the_bound(tmp_path: Path) -> None:
     trainer.run()
     after_training = trainer.state.counters.best_bound
     assert after_training < 0.6 * before.nats
-    assert after_training == trainer.validation.bound(
-        trainer.state.best_network(), trainer.schedule
-    ).nats
+    assert (
+        after_training
+        == trainer.validation.bound(trainer.state.best_network(), trainer.schedule).nats
+    )
 
 
 @pytest.mark.parametrize("recipe", ["element", "paper"])

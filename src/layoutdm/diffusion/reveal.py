@@ -76,7 +76,9 @@ class RevealStep:
         if again:
             remasked = self.free & ~masked & (uniform < again)
         places = np.flatnonzero(decided)
-        if len(places) or not self.settings.lazy:
+        if not len(places) and not self.settings.lazy:
+            self.denoiser(self.known.query(tokens, step.level))
+        if len(places):
             share = (uniform.reshape(-1)[places] - stay) / (1.0 - stay)
             tokens.reshape(-1)[places] = self._draw(tokens, step, places, share)
             masked ^= decided

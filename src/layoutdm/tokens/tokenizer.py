@@ -83,9 +83,9 @@ class Tokenizer:
         return tokens
 
     def decode(self, tokens: Ints) -> Decoded:
-        """Elements whose five tokens are all values; slots that mix values and specials are invalid.
+        """Elements whose five tokens are all values.
 
-        A slot of PAD alone is empty, not invalid.
+        Slots that mix values and specials are invalid; a slot of PAD alone is empty.
         """
         value = (tokens >= 0) & (tokens < self.pad)
         valid = value.all(axis=-1)

@@ -226,8 +226,7 @@ def with_text(config: TrainConfig, assignments: list[str]) -> TrainConfig:
         name, separator, text = assignment.partition("=")
         if not separator or name not in kinds:
             raise LayoutdmError(
-                f"--set {assignment}: write NAME=VALUE with one of the settings: "
-                f"{', '.join(kinds)}"
+                f"--set {assignment}: write NAME=VALUE with one of the settings: {', '.join(kinds)}"
             )
         changes[name] = _parse(name, kinds[name], text)
     return replace(config, **changes)

@@ -146,9 +146,7 @@ def number_loss(network: Network, batch: Batch, shown: Tensor) -> Tensor:
         position = torch.zeros_like(order)
     if network.config.about_levels:
         about = torch.zeros_like(tokens[..., 1:])
-    query = Query(
-        tokens, level if network.config.time == "adaln" else None, valid, about, position
-    )
+    query = Query(tokens, level if network.config.time == "adaln" else None, valid, about, position)
     log_probs = network(query).number
     assert log_probs is not None, "this network does not predict the number of elements"
     target = batch.valid.sum(dim=1) - 1

@@ -104,8 +104,10 @@ class Graph:
 def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     """The whole network: from tokens to log-probabilities of every modality."""
     graph = Graph(weights)
-    x, mask = _element_inputs(graph, config) if config.kind == "element" else (
-        _paper_inputs(graph, config)
+    x, mask = (
+        _element_inputs(graph, config)
+        if config.kind == "element"
+        else (_paper_inputs(graph, config))
     )
     x = _blocks(graph, config, x, mask)
     if config.kind == "element":

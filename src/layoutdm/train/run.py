@@ -119,9 +119,7 @@ def train_and_val(dataset: Dataset) -> tuple[Sequence[Layout], Sequence[Layout]]
     )
 
 
-def check_layouts(
-    layouts: Sequence[Layout], dataset: Dataset, *, fine_tuning: bool
-) -> list[str]:
+def check_layouts(layouts: Sequence[Layout], dataset: Dataset, *, fine_tuning: bool) -> list[str]:
     """Raise where training makes no sense; return warnings where it makes little."""
     warnings = []
     if len(layouts) < FEWEST:

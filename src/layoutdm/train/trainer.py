@@ -178,9 +178,7 @@ class Trainer:
         factor = rate_factor(self.config, counters.step, done, counters.plateau)
         return self.config.learning_rate * factor
 
-    def _progress(
-        self, losses: list[float], gradient: float, since: tuple[int, float]
-    ) -> Progress:
+    def _progress(self, losses: list[float], gradient: float, since: tuple[int, float]) -> Progress:
         counters = self.state.counters
         layouts = (counters.step - since[0]) * self.draws.batch_size
         return Progress(

@@ -5,8 +5,15 @@ from layoutdm.train.networks.element import ElementNetwork
 from layoutdm.train.networks.interface import Network, Prediction, Query
 from layoutdm.train.networks.paper import PaperNetwork
 
-__all__ = ["ElementNetwork", "Network", "NetworkConfig", "PaperNetwork", "Prediction", "Query",
-           "build"]
+__all__ = [
+    "ElementNetwork",
+    "Network",
+    "NetworkConfig",
+    "PaperNetwork",
+    "Prediction",
+    "Query",
+    "build",
+]
 
 
 def build(config: NetworkConfig) -> Network:

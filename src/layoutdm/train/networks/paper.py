@@ -14,8 +14,14 @@ from layoutdm.train.networks.interface import Prediction, Query
 def paper_config(sizes: tuple[int, int, int, int, int], **changes: object) -> NetworkConfig:
     """The released sizes: width 464, feed-forward 1856 (the paper's text says 512 and 2048)."""
     settings: dict[str, object] = {
-        "kind": "paper", "width": 464, "feedforward": 1856, "layers": 4, "heads": 8,
-        "time": "adaln", "number": False, "about_levels": 0,
+        "kind": "paper",
+        "width": 464,
+        "feedforward": 1856,
+        "layers": 4,
+        "heads": 8,
+        "time": "adaln",
+        "number": False,
+        "about_levels": 0,
     }
     return NetworkConfig(sizes=sizes, **{**settings, **changes})  # type: ignore[arg-type]
 

@@ -1,0 +1,121 @@
+"""Choose sampling settings on the val split: FID, alignment and violation of candidates.
+
+    python bench/tune_sampling.py MODEL DATA --out tuning.jsonl
+    python bench/tune_sampling.py MODEL DATA --out tuning.jsonl --task c --set temperature=0.9
+
+Reference and conditions are the val split; the test split is never read. Each line of the output
+is one candidate; lines that are there already are not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import layoutdm
+from layoutdm import Layout, Spec, data, metrics
+from layoutdm.evaluate.requests import asked_relations
+from layoutdm.metrics.features import FeatureNetwork, features_for, load_features
+from layoutdm.metrics.violation import relation_edges
+
+TASKS = ("unconditional", "c", "cwh", "completion", "refinement", "relation")
+STEPS: list[dict[str, Any]] = [{"steps": n} for n in (100, 50, 30, 20, 10)]
+FILTERS: list[dict[str, Any]] = [
+    {"steps": 30, **change}
+    for change in (
+        {"temperature": 0.9},
+        {"top_p": 0.95},
+        {"grid": "cosine"},
+        {"remask": 0.02},
+        {"remask": 0.05},
+    )
+]
+EXTRA: dict[str, list[dict[str, Any]]] = {
+    "unconditional": [{"steps": 30, "ordered": True}, {"steps": 100, "ordered": True}],
+    "refinement": [{"steps": 30, "about": "prior"}, {"steps": 30, "about": "both"}],
+    "relation": [{"steps": 30, "relation_strength": s} for s in (0.0, 5.0, 50.0, 420.0, 2000.0)],
+}
+
+
+def candidates(task: str) -> list[dict[str, Any]]:
+    return [*STEPS, *FILTERS, *EXTRA.get(task, [])]
+
+
+def conditions(task: str, real: Sequence[Layout], count: int, seed: int) -> list[Spec]:
+    if task == "unconditional":
+        return [Spec()] * count
+    return [
+        Spec.from_layout(layout, task=task, seed=seed * 1_000_003 + i)
+        for i, layout in enumerate(real)
+    ]
+
+
+def measure(
+    model: layoutdm.Model,
+    features: FeatureNetwork,
+    real: Sequence[Layout],
+    task: str,
+    settings: dict[str, Any],
+    seed: int,
+) -> dict[str, Any]:
+    specs = conditions(task, real, len(real), seed)
+    started = time.perf_counter()
+    made = [result.layout for result in model.generate_many(specs, seed=seed, **settings)]
+    seconds = time.perf_counter() - started
+    packed = metrics.pack(made, model.labels)
+    row: dict[str, Any] = {
+        "task": task,
+        "settings": settings,
+        "seed": seed,
+        "features": features.hash,
+        "fid": metrics.fid(features.extract(made), features.extract(real)),
+        "alignment": float(metrics.alignment(packed.bbox, packed.mask)),
+        "elements": float(np.mean([len(layout) for layout in made])),
+        "milliseconds": 1000 * seconds / len(made),
+    }
+    if task == "relation":
+        edges = relation_edges([asked_relations(spec) for spec in specs])
+        row["violation"] = float(metrics.violation(packed.bbox, packed.mask, edges))
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("data")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--task", action="append", choices=TASKS)
+    parser.add_argument("--set", action="append", default=[], help="NAME=JSON; one candidate")
+    parser.add_argument("--features", default=None)
+    parser.add_argument("--count", type=int, default=1000, help="layouts of val to use")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    model = layoutdm.load(given.model)
+    real = list(data.open(given.data)["val"])[: given.count]
+    network = load_features(given.features) if given.features else features_for(model.labels)
+    assert network is not None, "no feature network fits the model's labels"
+    own = {name: json.loads(value) for name, value in (text.split("=", 1) for text in given.set)}
+    done = set()
+    if given.out.exists():
+        for line in given.out.read_text().splitlines():
+            row = json.loads(line)
+            done.add(json.dumps([row[k] for k in ("task", "settings", "seed", "features")]))
+    for task in given.task or TASKS:
+        for settings in [own] if own else candidates(task):
+            if json.dumps([task, settings, given.seed, network.hash]) in done:
+                continue
+            row = measure(model, network, real, task, settings, given.seed)
+            with given.out.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+            shown = {k: round(v, 4) for k, v in row.items() if isinstance(v, float)}
+            print(task, settings, shown, flush=True)
+
+
+if __name__ == "__main__":
+    main()
