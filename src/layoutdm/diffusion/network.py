@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Array = NDArray[Any]
 
-# Noise of the drafts that a network with `about` inputs was trained on, as standard deviations.
+# Noise of the drafts that a network with `about` inputs was trained on, unless its model says.
 ABOUT_NOISE = (0.025, 0.05, 0.1, 0.2)
 
 
@@ -27,6 +27,7 @@ class Traits:
     max_elements: int = 25
     number_first: bool = True  # the number of elements is drawn first, and PAD never
     about_levels: int = 0  # noise levels of drafts that the network reads
+    about_noise: tuple[float, ...] = ABOUT_NOISE  # their standard deviations
 
     @classmethod
     def from_config(cls, record: Mapping[str, Any]) -> Traits:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class ModelConfig:
             config = cls(
                 tokenizer=tokenizer,
                 schedule=Schedule.from_dict(record["schedule"]),
-                traits=Traits.from_config(network),
+                traits=_traits(network, record.get("about_noise") or ()),
                 network=network,
                 sampling=record.get("sampling") or {},
                 canvas=(float(width), float(height)),
@@ -85,3 +85,12 @@ class ModelConfig:
         if not isinstance(record, dict):
             raise LayoutdmError(f"{path}: must hold a JSON object")
         return cls.from_dict(record, str(path))
+
+
+def _traits(network: Mapping[str, Any], noise: Sequence[float]) -> Traits:
+    traits = Traits.from_config(network)
+    if not noise:
+        return traits
+    if len(noise) != traits.about_levels:
+        raise ValueError(f"about_noise must hold {traits.about_levels} numbers, got {len(noise)}")
+    return replace(traits, about_noise=tuple(float(value) for value in noise))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from layoutdm.constraints import Edges, Guide, condition_priors
 from layoutdm.diffusion.known import Known
-from layoutdm.diffusion.network import ABOUT_NOISE, Bools, Ints, Traits
+from layoutdm.diffusion.network import Bools, Ints, Traits
 from layoutdm.diffusion.settings import Settings
 from layoutdm.spec import Condition, Spec
 from layoutdm.tokens import Tokenizer
@@ -81,7 +81,7 @@ def _weak(
     reads = traits.about_levels > 0
     drafts = None
     if reads and settings.about in ("auto", "network", "both"):
-        drafts = draft_ids(condition, tokenizer, traits.about_levels)
+        drafts = draft_ids(condition, tokenizer, traits)
     priors = condition_priors(condition, tokenizer.bins.centres)
     if priors is None or (reads and settings.about == "network"):
         return drafts, None
@@ -95,10 +95,10 @@ def _weak(
     return drafts, tuple(priors)
 
 
-def draft_ids(condition: Condition, tokenizer: Tokenizer, levels: int) -> Ints:
+def draft_ids(condition: Condition, tokenizer: Tokenizer, traits: Traits) -> Ints:
     """(n, 4) inputs of a network that reads drafts: 0 for none, else noise level and bin."""
     wished = np.isfinite(condition.about)
-    noise = np.array(ABOUT_NOISE[:levels])
+    noise = np.array(traits.about_noise[: traits.about_levels])
     margin = np.nan_to_num(condition.within)
     level = np.abs(margin[..., None] - noise).argmin(axis=-1)
     bins = tokenizer.bins.encode(np.nan_to_num(condition.about))
