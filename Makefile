@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: help demo test test-fast lint format clean
 
 help:
-	@echo "make demo       install the run half, draw the sample set into $(OUT)/"
+	@echo "make demo       install the run half, generate a gallery of every condition into $(OUT)/"
 	@echo "make test       install everything, run the whole test suite"
 	@echo "make test-fast  the same without the slow tests"
 	@echo "make lint       ruff and mypy"
@@ -35,11 +35,7 @@ $(VENV)/.everything: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.run-half
 
 demo: $(VENV)/.run-half
-	@mkdir -p $(OUT)
-	@$(BIN)/layoutdm stats sample
-	@$(BIN)/layoutdm render sample --count 24 --seed 1 --out $(OUT)/sample.png
-	@$(BIN)/layoutdm render sample --count 200 --out $(OUT)/sample.html
-	@echo "Done. Open $(OUT)/sample.png (24 layouts) or $(OUT)/sample.html (all 200)."
+	@$(BIN)/python examples/demo.py $(OUT)
 
 test: $(VENV)/.everything
 	$(BIN)/python -m pytest
