@@ -283,7 +283,8 @@ def test_command_writes_the_sheet(tmp_path: Path) -> None:
     assert all("value" in sheet[name] for name in METRICS)
     assert "FID" in done.stdout and sheet["features"]["hash"] in done.stdout
     printed = run(made, "--reference", real, "--json", "-", "--resamples", "0")
-    assert json.loads(printed.stdout)["max_iou"] == sheet["max_iou"] | {}
+    assert json.loads(printed.stdout)["max_iou"]["value"] == sheet["max_iou"]["value"]
+    assert sheet["max_iou"]["floor"] == 1.0  # the reference against itself
 
 
 @pytest.mark.slow
