@@ -94,6 +94,7 @@ def test_mistakes_get_one_sentence(arguments, code, message):
 # Folders -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_format_and_the_animation(tmp_path):
     out = tmp_path / "out"
     done = generate(
