@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -284,6 +285,28 @@ def test_csv_rows_of_a_layout_must_stand_together(tmp_path: Path) -> None:
     kept, _ = skipped(path)
     assert [layout.id for layout in kept] == ["a.jpg", "b.jpg"]
     assert kept[0].left_top(pixels=True).round(9).tolist() == [[1, 2, 2, 2]]
+
+
+def test_csv_ids_must_not_repeat_even_when_layouts_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = ["1,p,1,1,a,0.5,0.5,0.2,0.2", "2,,1,1,a,0.5,0.5,0.2,0.2", "3,,1,1,a,0.5,0.5,0.2,0.2"]
+    rows += ["4,p,1,1,a,0.5,0.5,0.2,0.2", "5,q,1,1,a,0.5,0.5,0.2,0.2"]
+    path.write_text("\n".join(["layout,id,width,height,label,x,y,w,h", *rows]))
+    assert f"{path}, line 5: id 'p' is that of an earlier layout" in message(path)
+    layouts, problems = skipped(path)
+    assert [layout.id for layout in layouts] == ["p", "", "", "q"]
+    assert problems.count == 1
+
+
+def test_an_absurdly_large_box_is_one_sentence_without_warnings(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    data = coco()
+    data["images"][0]["width"] = 0.5
+    data["annotations"][0]["bbox"] = [1e308, 0, 1e308, 1]
+    path.write_text(json.dumps(data))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "x must be a finite number" in message(path)
 
 
 def test_parquet_rows(tmp_path: Path) -> None:

@@ -110,6 +110,14 @@ def test_each_rule_removes_and_counts(tmp_path):
     assert problems.count == 0
 
 
+def test_a_label_that_is_no_text_is_another_label(tmp_path):
+    odd = [{"componentLabel": label, "bounds": [0, 0, 9, 9]} for label in ([], {}, 3, True)]
+    write_folder(tmp_path, {"0": root(node("Text"), *odd)})
+    problems = Problems()
+    assert [layout.labels for layout in read(tmp_path, "rico", problems)] == [("Text",)]
+    assert problems.removed["elements with another label"] == 4
+
+
 def test_without_filters_only_what_a_layout_cannot_hold_is_left_out(tmp_path):
     text = node("Text")
     screens = {"a": root(*[text] * 40), "b": root(text, bounds=(0, 0, 20, 10)), "c": root()}

@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.layout import Element, Layout
 
 if TYPE_CHECKING:
+    from layoutdm.layout import Element, Layout
     from layoutdm.model import Model, load
     from layoutdm.spec import Spec
 
@@ -21,8 +21,15 @@ __version__ = "0.1.0"
 
 __all__ = ["Element", "Layout", "LayoutdmError", "Model", "Spec", "__version__", "load"]
 
-# Loaded on first use: `import layoutdm` must not pull in onnxruntime or pydantic.
-_LAZY = {"Spec": "layoutdm.spec", "Model": "layoutdm.model", "load": "layoutdm.model"}
+# Loaded on first use: `import layoutdm` and `layoutdm --help` must not wait for numpy, pydantic or
+# onnxruntime.
+_LAZY = {
+    "Element": "layoutdm.layout",
+    "Layout": "layoutdm.layout",
+    "Model": "layoutdm.model",
+    "Spec": "layoutdm.spec",
+    "load": "layoutdm.model",
+}
 
 
 def __getattr__(name: str) -> Any:

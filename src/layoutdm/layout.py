@@ -9,23 +9,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from layoutdm import boxes as box_math
-from layoutdm.boxes import Boxes
+from layoutdm.boxes import EDGE_TOLERANCE, FIELDS, Boxes, all_right, box_problem
 from layoutdm.errors import LayoutdmError
+from layoutdm.one_liners import OneLiners
 
-FIELDS = ("x", "y", "width", "height")
-
-# Files round coordinates: a box may stick out of the canvas by this much and still count as inside.
-EDGE_TOLERANCE = 1e-4
+__all__ = ["EDGE_TOLERANCE", "FIELDS", "Element", "Layout"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,17 @@ class Element:
     y: float
     width: float
     height: float
+
+    def __post_init__(self) -> None:
+        name = f"element {self.label!r}"
+        if not isinstance(self.label, str) or not self.label:
+            raise LayoutdmError(f"element: label must be a non-empty text, got {self.label!r}")
+        for field_name, value in zip(FIELDS, self.box, strict=True):
+            if not _is_number(value):
+                raise LayoutdmError(f"{name}: {field_name} must be a number, got {value!r}")
+        problem = box_problem(self.box)
+        if problem:
+            raise LayoutdmError(f"{name}: {problem}")
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -54,7 +62,7 @@ class Element:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Layout(OneLiners):
     """Labels and boxes (centre x, centre y, width, height in 0..1) on a canvas; never changes."""
 
     labels: tuple[str, ...]
@@ -65,12 +73,18 @@ class Layout:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        boxes = np.array(self.boxes, dtype=np.float64).reshape(-1, 4)
+        _check_types(self)
+        boxes = _rows(self.boxes, _name(self))
         boxes.flags.writeable = False
         object.__setattr__(self, "boxes", boxes)
         object.__setattr__(self, "labels", tuple(self.labels))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
         _check(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and deepcopy, which cannot take the read-only view of the metadata."""
+        values = (self.labels, self.boxes, self.width, self.height, self.id, dict(self.metadata))
+        return (Layout, values)
 
     @classmethod
     def create(
@@ -84,20 +98,8 @@ class Layout:
         metadata: Mapping[str, Any] | None = None,
     ) -> Layout:
         """Build from anything array-like; a wrong shape or type gets one clear sentence."""
-        try:
-            array = np.array(boxes, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise LayoutdmError(
-                f"layout {id!r}: boxes must be rows of four numbers (centre x, centre y, width, "
-                f"height), but they cannot be read as numbers: {error}"
-            ) from None
-        if array.size == 0:
-            array = array.reshape(0, 4)
-        if array.ndim != 2 or array.shape[1] != 4:
-            raise LayoutdmError(
-                f"layout {id!r}: boxes must have shape (elements, 4), got {array.shape}"
-            )
-        return cls(tuple(labels), array, width, height, id, dict(metadata or {}))
+        # The constructor makes of both what the fields say, after a look at them.
+        return cls(cast(Any, labels), cast(Any, boxes), width, height, id, metadata or {})
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -116,7 +118,8 @@ class Layout:
         return self.approx_equal(other, tolerance=0.0) and self.id == other.id
 
     def __hash__(self) -> int:
-        return hash((self.id, self.labels, self.width, self.height, self.boxes.tobytes()))
+        boxes = (self.boxes + 0.0).tobytes()  # so that -0.0 counts as 0.0, which it equals
+        return hash((self.id, self.labels, self.width, self.height, boxes))
 
     def approx_equal(self, other: Layout, tolerance: float = 1e-6) -> bool:
         """Same canvas, labels and order, and no box coordinate further off than `tolerance`."""
@@ -167,53 +170,51 @@ class Layout:
         """In an order drawn with this seed."""
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
-    # Formats: one-liners over layoutdm.formats ------------------------------------------------
 
-    @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Layout:
-        """From a native record: {"id", "width", "height", "labels", "boxes"}."""
-        from layoutdm.formats.jsonl import from_record
+def _name(layout: Layout) -> str:
+    return f"layout {layout.id!r}" if layout.id else "layout"
 
-        return from_record(record)
 
-    def as_dict(self) -> dict[str, Any]:
-        """As a native record, ready for json.dumps."""
-        from layoutdm.formats.jsonl import to_record
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
-        return to_record(self)
 
-    @classmethod
-    def from_file(cls, path: str | Path, format: str | None = None) -> Layout:
-        """The first layout of a file or folder in any readable format."""
-        from layoutdm.formats import read
+def _check_types(layout: Layout) -> None:
+    """Raise one sentence if a field cannot be looked into, or return."""
+    if not isinstance(layout.id, str):
+        raise LayoutdmError(f"layout: id must be a text, got {layout.id!r}")
+    if isinstance(layout.labels, str) or not isinstance(layout.labels, Iterable):
+        raise LayoutdmError(
+            f"{_name(layout)}: labels must be a list of texts, got {layout.labels!r}"
+        )
+    if not isinstance(layout.metadata, Mapping):
+        raise LayoutdmError(
+            f"{_name(layout)}: metadata must be a dictionary, got {layout.metadata!r}"
+        )
 
-        for layout in read(path, format=format):
-            return layout
-        raise LayoutdmError(f"{path}: holds no layout; it should hold at least one")
 
-    def as_svg(self) -> str:
-        from layoutdm.formats.svg import to_svg
-
-        return to_svg(self)
-
-    def as_html(self, mode: str = "absolute") -> str:
-        from layoutdm.formats.html import to_html
-
-        return to_html(self, mode=mode)
-
-    def save(self, path: str | Path, format: str | None = None) -> Path:
-        """Write this one layout; the format follows from the path unless given."""
-        from layoutdm.formats import write
-
-        return write([self], path, format=format)
+def _rows(boxes: ArrayLike, name: str) -> Boxes:
+    """A fresh array of shape (elements, 4), or one sentence."""
+    try:
+        rows = np.array(boxes, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LayoutdmError(
+            f"{name}: boxes must be rows of four numbers (centre x, centre y, width, height), "
+            f"but they cannot be read as numbers: {error}"
+        ) from None
+    if rows.size == 0:
+        return rows.reshape(0, 4)
+    if rows.ndim != 2 or rows.shape[1] != 4:
+        raise LayoutdmError(f"{name}: boxes must have shape (elements, 4), got {rows.shape}")
+    return rows
 
 
 def _check(layout: Layout) -> None:
     """Raise one sentence that names the element and the field, or return."""
-    name = f"layout {layout.id!r}" if layout.id else "layout"
+    name = _name(layout)
     for side in ("width", "height"):
         value = getattr(layout, side)
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        if not _is_number(value):
             raise LayoutdmError(f"{name}: canvas {side} must be a number, got {value!r}")
         if not (np.isfinite(value) and value > 0):
             raise LayoutdmError(f"{name}: canvas {side} must be positive, got {value}")
@@ -227,37 +228,9 @@ def _check(layout: Layout) -> None:
             raise LayoutdmError(
                 f"{name}: element {index}: label must be a non-empty text, got {label!r}"
             )
-    if _all_right(layout.boxes):
+    if all_right(layout.boxes):
         return
-    for index, box in enumerate(layout.boxes):
+    for index, box in enumerate(layout.boxes.tolist()):
         problem = box_problem(box)
         if problem:
             raise LayoutdmError(f"{name}: element {index} ({layout.labels[index]}): {problem}")
-
-
-def _all_right(boxes: Boxes) -> bool:
-    """Whether no box has a problem, in one look: data sets hold millions of them."""
-    with np.errstate(invalid="ignore"):  # infinity minus infinity, which fails below as NaN does
-        half = boxes[:, 2:] / 2
-        low, high = boxes[:, :2] - half, boxes[:, :2] + half
-    inside = (low >= -EDGE_TOLERANCE) & (high <= 1 + EDGE_TOLERANCE) & (half > 0)
-    return bool(inside.all())
-
-
-def box_problem(box: ArrayLike) -> str | None:
-    """What is wrong with a normalised centre box, as half a sentence; None when it is right."""
-    values = np.asarray(box, dtype=np.float64)
-    for field_name, value in zip(FIELDS, values, strict=True):
-        if not np.isfinite(value):
-            return f"{field_name} must be a finite number, got {value}"
-    for field_name, value in zip(FIELDS[2:], values[2:], strict=True):
-        if value <= 0:
-            return f"{field_name} must be greater than 0, got {value:g}"
-    for axis, field_name in enumerate(FIELDS[:2]):
-        low, high = values[axis] - values[axis + 2] / 2, values[axis] + values[axis + 2] / 2
-        if low < -EDGE_TOLERANCE or high > 1 + EDGE_TOLERANCE:
-            return (
-                f"{field_name} spans {low:.6g} to {high:.6g}, which leaves the canvas; "
-                "it should lie within 0 to 1"
-            )
-    return None

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.layout import Layout
 
 if TYPE_CHECKING:
     from layoutdm.formats import Problems
+    from layoutdm.layout import Layout
 
 FROM_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, rico or publaynet."
 TO_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, svg, png, html or pptx."

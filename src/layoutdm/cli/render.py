@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.layout import Layout
 
 if TYPE_CHECKING:
     from layoutdm.formats import Problems
     from layoutdm.formats.files import Progress
+    from layoutdm.layout import Layout
 
 PICTURES = ("png", "svg", "html", "pptx")
 SUFFIXES = {f".{name}": name for name in PICTURES} | {".htm": "html"}
@@ -118,7 +118,8 @@ def choose(layouts: Iterable[Layout], count: int, seed: int | None) -> list[Layo
     if seed is None:
         return list(islice(layouts, count))
     # Reservoir sampling: one pass, and only the chosen layouts are held in memory.
-    random, kept = Random(seed), list[tuple[int, Layout]]()
+    random = Random(seed)
+    kept: list[tuple[int, Layout]] = []
     for index, layout in enumerate(layouts):
         if len(kept) < count:
             kept.append((index, layout))

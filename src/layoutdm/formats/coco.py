@@ -60,7 +60,8 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
     """One layout an image, in the file's order; annotations keep their order too."""
     for page in pages(path, problems, progress):
         width, height = page.image.width, page.image.height
-        centre = box_math.from_left_top(page.left_top / box_math.canvas_scale(width, height))
+        scale = box_math.canvas_scale(width, height)
+        centre = records.to_centre(box_math.from_left_top, page.left_top, scale)
         labels, centre = records.keep_good(page.labels, centre, page.place, problems)
         name = page.image.file_name
         metadata = {"file_name": name} if name not in ("", page.id) else {}

@@ -56,7 +56,7 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
         corners = "xmin" in columns
         rows = csv.reader(lines, delimiter=delimiter)
         group: _Group | None = None
-        done: set[str] = set()
+        done: set[tuple[str, str]] = set()
         while True:
             try:
                 row = next(rows, None)
@@ -117,7 +117,11 @@ def _header(line: str, path: Path) -> tuple[dict[str, int], str]:
 
 
 def _row(
-    row: list[str], columns: Mapping[str, int], line: int, group: _Group | None, done: set[str]
+    row: list[str],
+    columns: Mapping[str, int],
+    line: int,
+    group: _Group | None,
+    done: set[tuple[str, str]],
 ) -> tuple[_Group, _Group | None]:
     """Add a row to its group; the group before it, if that is finished now."""
     if len(row) <= max(columns.values()):
@@ -135,12 +139,17 @@ def _row(
     values = [] if empty else [records.parsed(v, n) for v, n in zip(box, names, strict=True)]
     finished = None
     if group is None or key != group.key:
-        if key in done:
+        if ("layout", key) in done:
             raise LayoutdmError(
                 f"the rows of layout {key!r} ended before; rows of one layout must stand together"
             )
+        if id and ("id", id) in done:
+            raise LayoutdmError(
+                f"id {id!r} is that of an earlier layout; each layout needs an id of its own, "
+                "or none"
+            )
         finished, group = group, _Group(key, id, sides[0], sides[1])
-        done.add(key)
+        done |= {("layout", key), ("id", id)}
     if (group.id, group.width, group.height) != (id, *sides):
         raise LayoutdmError(f"id, width and height differ from those above, of layout {key!r}")
     if not empty:
@@ -158,7 +167,7 @@ def _side(text: str, name: str) -> float:
 def _layout(group: _Group, corners: bool, path: Path, problems: Problems) -> Layout:
     boxes = np.array(group.boxes, dtype=np.float64).reshape(-1, 4)
     if corners:
-        boxes = from_corners(boxes / canvas_scale(group.width, group.height))
+        boxes = records.to_centre(from_corners, boxes, canvas_scale(group.width, group.height))
     labels, centre = records.keep_good(
         group.labels, boxes, lambda index: f"{path}, line {group.lines[index]}", problems
     )

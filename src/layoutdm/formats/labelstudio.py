@@ -140,7 +140,7 @@ def _layout(
     percent = np.array(boxes, dtype=np.float64).reshape(-1, 4)
     labels, centre = records.keep_good(
         labels,
-        from_left_top(percent / 100),
+        records.to_centre(from_left_top, percent, 100.0),
         lambda index: f"{where}, result {numbers[index]}",
         problems,
     )

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from layoutdm.boxes import Boxes, canvas_scale
+from layoutdm.boxes import Boxes, all_right, box_problem, canvas_scale
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats.problems import Problems
-from layoutdm.layout import EDGE_TOLERANCE, Layout, box_problem
+from layoutdm.layout import Layout
 
 # The largest canvas side that is believed; beyond it a box can no longer be told apart.
 LARGEST_SIDE = 1e9
@@ -127,16 +127,13 @@ def parse_json(data: bytes | str) -> Any:
         raise LayoutdmError("not valid JSON: a number too long or a nesting too deep") from None
 
 
-def good_boxes(centre: Boxes) -> bool:
-    """Whether every box is finite, has a size and lies on the canvas; all at once, so fast."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        half = centre[:, 2:] / 2
-        return bool(
-            np.isfinite(centre).all()
-            and (centre[:, 2:] > 0).all()
-            and (centre[:, :2] - half >= -EDGE_TOLERANCE).all()
-            and (centre[:, :2] + half <= 1 + EDGE_TOLERANCE).all()
-        )
+def to_centre(convert: Callable[[Boxes], Boxes], boxes: Boxes, scale: Boxes | float) -> Boxes:
+    """Boxes in a file's convention and units as centre boxes in 0..1.
+
+    Absurdly large numbers become infinite, without a warning: `keep_good` reports those.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return convert(boxes / scale)
 
 
 def keep_good(
@@ -146,10 +143,10 @@ def keep_good(
     problems: Problems,
 ) -> tuple[list[str], Boxes]:
     """The elements whose boxes are right; each of the others is reported at its place."""
-    if good_boxes(centre):
+    if all_right(centre):
         return list(labels), centre
     kept = []
-    for index, box in enumerate(centre):
+    for index, box in enumerate(centre.tolist()):
         problem = box_problem(box)
         if problem:
             problems.report(place(index), f"{labels[index]}: {problem}")

@@ -113,7 +113,7 @@ def _screen(name: str, tree: Any, problems: Problems, filters: Filters) -> Layou
     labels, corners = [], []
     for node in _descendants(tree):
         label = node.get("componentLabel")
-        if label not in _KNOWN:
+        if not isinstance(label, str) or label not in _KNOWN:
             problems.removed[OTHER_LABEL] += 1
             continue
         bounds = _bounds(node, f"an element ({label})")

@@ -101,7 +101,7 @@ def _layout(file: Path, problems: Problems) -> Layout:
     pixels = np.array(corners, dtype=np.float64).reshape(-1, 4)
     labels, centre = records.keep_good(
         labels,
-        box_math.from_corners(pixels / canvas_scale(width, height)),
+        records.to_centre(box_math.from_corners, pixels, canvas_scale(width, height)),
         lambda index: f"{file}, object {numbers[index]}",
         problems,
     )
