@@ -74,7 +74,7 @@ def requests(model: Model, name: str) -> dict[str, Spec]:
     ]
     tasks = [task for task in TITLES if task != "mixed"]
     specs = {
-        task: Spec.from_layout(layouts[7 * number], task=task, seed=1)
+        task: Spec.from_layout(layouts[number * len(layouts) // len(tasks)], task=task, seed=1)
         for number, task in enumerate(tasks)
     }
     if name in MIXED:
