@@ -55,9 +55,9 @@ def main() -> None:
             f"density {row['density']:.3f}   coverage {row['coverage']:.3f}",
             flush=True,
         )
-    if options.out:
-        record = {"features": network.hash, "data": dataset.name, "test": len(test), "rows": rows}
-        options.out.write_text(json.dumps(record, indent=1) + "\n")
+        if options.out:
+            record = {"features": network.hash, "data": dataset.name, "test": len(test)}
+            options.out.write_text(json.dumps(record | {"rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
