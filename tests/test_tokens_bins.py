@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -127,3 +128,15 @@ def test_saved_bins_need_no_scikit_learn() -> None:
         "sys.exit('sklearn' in sys.modules or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_uniform_bins_follow_the_published_rule_at_ties_too() -> None:
+    """Positions round(n v) in [0, 1 - 1/n], sizes round(n (v - 1/n)); half-way to the even bin."""
+    values = np.arange(-16, 145) / 128  # every bin's middle and both ends, exact in binary
+    positions = torch.from_numpy(values).clamp(0, 1 - 1 / 32)
+    sizes = torch.from_numpy(values).clamp(1 / 32, 1) - 1 / 32
+    got = uniform_bins(32).encode(np.tile(values[:, None], (1, 4)))
+    assert got[:, 0].tolist() == torch.round(32 * positions).long().tolist()
+    assert got[:, 3].tolist() == torch.round(32 * sizes).long().tolist()
+    assert np.array_equal(got[:, 0], got[:, 1])
+    assert np.array_equal(got[:, 2], got[:, 3])

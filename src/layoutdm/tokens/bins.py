@@ -47,6 +47,9 @@ class Bins:
     def encode_one(self, attribute: int, values: Floats) -> Ints:
         """Nearest bin of each value of one attribute; values out of range snap to the ends."""
         centres = self.centres[attribute]
+        if self.kind == "uniform":  # the published rule: a value half-way goes to the even bin
+            inside = np.clip(values, centres[0], centres[-1]) - centres[0]
+            return np.asarray(np.rint(len(centres) * inside), dtype=np.int64)
         middles = (centres[1:] + centres[:-1]) / 2
         return np.searchsorted(middles, values, side="right").astype(np.int64)
 
