@@ -53,6 +53,15 @@ class Model:
         self.denoiser = denoiser
         self.name = name
 
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path = "rico25", *, revision: str | None = None, threads: int | None = None
+    ) -> Model:
+        """A model by the name of an embedded one, a folder, or a hub id; as `layoutdm.load`."""
+        from layoutdm.model.store import load  # the store makes models, hence not at the top
+
+        return load(name, revision=revision, threads=threads)
+
     def __repr__(self) -> str:
         return f"<layoutdm model {self.name!r}: {len(self.labels)} labels>"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import CONFIG, ModelConfig
+from layoutdm.model.hub import pull
 from layoutdm.model.onnx import FILE, OnnxDenoiser
 from layoutdm.model.pipeline import Model
 
@@ -24,14 +25,19 @@ def embedded() -> dict[str, Path]:
     }
 
 
-def load(name: str | Path = "rico25", *, threads: int | None = None) -> Model:
-    """A model by the name of an embedded one, a folder, or an id such as user/model on the hub."""
-    folder = find(name)
+def load(
+    name: str | Path = "rico25", *, revision: str | None = None, threads: int | None = None
+) -> Model:
+    """A model by the name of an embedded one, a folder, or an id such as user/model on the hub.
+
+    `revision` is a branch, tag or commit of a model on the hub.
+    """
+    folder = find(name, revision=revision)
     config = ModelConfig.read(folder)
     return Model(config, OnnxDenoiser(folder / FILE, config.traits, threads), str(name))
 
 
-def find(name: str | Path) -> Path:
+def find(name: str | Path, *, revision: str | None = None) -> Path:
     """The folder of a model; one from the hub is fetched and kept in its cache."""
     here = embedded()
     if isinstance(name, str) and name in here:
@@ -41,7 +47,7 @@ def find(name: str | Path) -> Path:
         return folder
     text = str(name)
     if text.count("/") == 1 and not text.startswith((".", "/", "~")):
-        return _from_hub(text)
+        return _from_hub(text, revision)
     names = ", ".join(here) or "none"
     raise LayoutdmError(
         f"model {text!r} is unknown: the embedded models are {names}; "
@@ -58,18 +64,8 @@ def fingerprint(name: str | Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _from_hub(id: str) -> Path:
+def _from_hub(id: str, revision: str | None) -> Path:
     try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise LayoutdmError(
-            f"model {id!r} is neither embedded nor a folder; to fetch it from the hub, "
-            "install huggingface_hub (pip install 'layoutdm[train]')"
-        ) from None
-    try:
-        return Path(snapshot_download(id, allow_patterns=[CONFIG, FILE, "README.md"]))
-    except Exception as error:  # network, permission, missing: one sentence for all of them
-        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        raise LayoutdmError(
-            f"model {id!r} is neither embedded nor a folder, and the hub did not give it: {reason}"
-        ) from None
+        return pull(id, revision=revision)
+    except LayoutdmError as error:
+        raise LayoutdmError(f"model {id!r} is neither embedded nor a folder, and {error}") from None
