@@ -100,3 +100,19 @@ def test_what_a_killed_run_left_half_written_is_ignored_and_removed(tmp_path: Pa
         f"checkpoint-00000000{step}.{suffix}" for step in (1, 4) for suffix in
         ("json", "safetensors")
     ]  # fmt: skip
+
+
+def test_a_step_that_is_saved_again_is_whole_at_every_moment(tmp_path: Path) -> None:
+    notices = write(tmp_path, 7)
+    again = Checkpoint(7, {"a.weight": torch.zeros(3)}, {"step": 7})
+    (tmp_path / "checkpoint-000000007.json.part").symlink_to("/dev/full")  # as if killed there
+    assert not save(tmp_path, again, notices.append)
+    found = load(tmp_path, print)
+    assert found is not None
+    assert torch.equal(found.tensors["a.weight"], torch.full((3,), 7.0))
+    for _ in range(2):
+        assert save(tmp_path, again, notices.append)
+        found = load(tmp_path, print)
+        assert found is not None
+        assert torch.equal(found.tensors["a.weight"], torch.zeros(3))
+        assert len(list(tmp_path.iterdir())) == 2

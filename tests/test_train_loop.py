@@ -15,7 +15,7 @@ from layoutdm.train.config import TrainConfig, preset
 from layoutdm.train.corpus import pack
 from layoutdm.train.networks import build
 from layoutdm.train.optim import Plateau, decayed, make_optimizers, rate_factor
-from layoutdm.train.reporter import Silent, read_metrics
+from layoutdm.train.reporter import MetricsFile, Silent, read_metrics
 from layoutdm.train.trainer import Trainer
 from layoutdm.train.validation import Validation
 from training_samples import LABELS, make_layouts
@@ -97,12 +97,12 @@ def test_the_seed_decides_everything(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_training_lowers_the_bound(tmp_path: Path) -> None:
-    config = replace(RECIPES["element"], steps=200, learning_rate=5e-3, validate_steps=50)
+    config = replace(RECIPES["element"], steps=100, learning_rate=1e-2, validate_steps=50)
     trainer = make_trainer(config, tmp_path)
     before = trainer.validation.bound(trainer.state.average, trainer.schedule)
     trainer.run()
     after_training = trainer.state.counters.best_bound
-    assert after_training < 0.6 * before.nats
+    assert after_training < 0.7 * before.nats
     assert (
         after_training
         == trainer.validation.bound(trainer.state.best_network(), trainer.schedule).nats
@@ -202,6 +202,24 @@ def test_learning_rates() -> None:
         plateau.update(bound)
     assert rate_factor(config, 5, 0.9, plateau) == 0.5
     assert rate_factor(preset("tiny", learning_rate_schedule="constant"), 99, 0.9, plateau) == 1
+
+
+def test_a_full_disk_costs_lines_of_the_metrics_but_not_the_run(tmp_path: Path) -> None:
+    notes = Notes()
+    trainer = make_trainer(RECIPES["element"], tmp_path, watcher=notes)
+    metrics = MetricsFile(tmp_path, step=0, tensorboard=False, notice=notes.notice)
+    whole = metrics.path
+    trainer._evaluate(metrics)
+    metrics.path = Path("/dev/full")  # every write to it fails as on a full disk
+    trainer._evaluate(metrics)
+    trainer._evaluate(metrics)
+    assert len(notes.notices) == 1
+    assert "No space left on device); training goes on" in notes.notices[0]
+    metrics.path = whole
+    with whole.open("a") as stream:
+        stream.write('{"kind": "validat')  # what was still written when the disk became full
+    trainer._evaluate(metrics)
+    assert len(read_metrics(whole)) == 2
 
 
 def test_tensorboard_on_request(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Checkpoints that are whole or not there: tensors as safetensors, everything else as JSON.
 
 A checkpoint is two files, `checkpoint-STEP.safetensors` and `checkpoint-STEP.json`. The JSON is
-written last and holds the checksum of the tensors, so its presence is the commit. The one before
-is kept, and is what a run falls back to when the newest turns out to be damaged.
+written last and holds the checksum of the tensors, so its presence is the commit. Where a step is
+saved a second time, the new tensors go beside the old ones, until the JSON names them. The
+checkpoint before is kept: a run falls back to it when the newest turns out to be damaged.
 """
 
 from __future__ import annotations
@@ -46,13 +47,14 @@ def save(folder: Path, checkpoint: Checkpoint, notice: Notice) -> bool:
         "record": dict(checkpoint.record),
     }
     record["record_sha256"] = _record_hash(record["record"])
+    record["tensors"] = _free_name(folder, name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_bytes(folder / f"{name}.safetensors", data)
+        write_bytes(folder / record["tensors"], data)
         write_bytes(folder / f"{name}.json", json.dumps(record).encode())
         _sync(folder)
     except OSError as error:
-        (folder / f"{name}.safetensors").unlink(missing_ok=True)
+        (folder / record["tensors"]).unlink(missing_ok=True)
         earlier = steps(folder)
         kept = f"the one of step {earlier[-1]} is kept" if earlier else "there is none before it"
         notice(
@@ -115,7 +117,7 @@ def _read(folder: Path, step: int) -> Checkpoint:
     record = json.loads(stem.with_suffix(".json").read_bytes())
     if _record_hash(record["record"]) != record["record_sha256"]:
         raise ValueError("its JSON does not match its checksum")
-    data = stem.with_suffix(".safetensors").read_bytes()
+    data = (folder / record.get("tensors", f"{stem.name}.safetensors")).read_bytes()
     if hashlib.sha256(data).hexdigest() != record["sha256"]:
         raise ValueError("its tensors do not match their checksum")
     return Checkpoint(step, safetensors.torch.load(data), record["record"])
@@ -131,9 +133,27 @@ def _drop_old(folder: Path) -> None:
     for step in steps(folder)[:-KEEP]:
         stem = folder / f"checkpoint-{step:09d}"
         stem.with_suffix(".json").unlink(missing_ok=True)
+    used = {_tensors_of(folder, f"checkpoint-{step:09d}") for step in steps(folder)}
     for tensors in folder.glob("checkpoint-*.safetensors*"):  # also what a killed run left behind
-        if not tensors.with_suffix(".json").exists():
+        if tensors.name not in used:
             tensors.unlink(missing_ok=True)
+
+
+def _tensors_of(folder: Path, name: str) -> str | None:
+    """The file that holds the tensors of a committed checkpoint; None where there is none."""
+    try:
+        record = json.loads((folder / f"{name}.json").read_bytes())
+        return str(record.get("tensors", f"{name}.safetensors"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, AttributeError):  # damaged, so leave its tensors alone
+        return f"{name}.safetensors"
+
+
+def _free_name(folder: Path, name: str) -> str:
+    """A name for the tensors that no committed checkpoint uses."""
+    usual = f"{name}.safetensors"
+    return f"{name}-again.safetensors" if _tensors_of(folder, name) == usual else usual
 
 
 def _sync(folder: Path) -> None:

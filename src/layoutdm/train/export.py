@@ -127,9 +127,9 @@ def write_bytes(path: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
-    except OSError:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def count_numbers(counts: Sequence[int], max_elements: int) -> list[int]:

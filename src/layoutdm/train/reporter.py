@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from layoutdm.train.export import write_bytes
 
 
 @dataclass(frozen=True)
@@ -59,22 +61,44 @@ class Silent:
 class MetricsFile:
     """metrics.jsonl: one line per report, `kind` train or validation, in order of steps."""
 
-    def __init__(self, folder: Path, *, step: int, tensorboard: bool) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        step: int,
+        tensorboard: bool,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "metrics.jsonl"
         # What came after the checkpoint that the run goes on from will come again.
         kept = [line for line in read_metrics(self.path) if line["step"] <= step]
-        self.path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+        write_bytes(self.path, "".join(json.dumps(line) + "\n" for line in kept).encode())
         self._board: Any = None
+        self._notice = notice
+        self._failed = False
         if tensorboard:
             from torch.utils.tensorboard import SummaryWriter
 
             self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
 
     def write(self, kind: str, values: Progress | Evaluation) -> None:
+        """Add a line. A full disk costs lines, not the run, and is said once."""
+        try:
+            self._write(kind, values)
+            self._failed = False
+        except OSError as error:
+            if not self._failed:
+                reason = error.strerror or error
+                self._notice(f"could not write to {self.path} ({reason}); training goes on")
+            self._failed = True
+
+    def _write(self, kind: str, values: Progress | Evaluation) -> None:
         record = {"kind": kind, **asdict(values)}
+        # After a line that was cut off, a new one must begin.
+        start = "\n" if self._failed else ""
         with self.path.open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+            stream.write(f"{start}{json.dumps(record)}\n")
         if self._board is not None:
             for name, value in record.items():
                 if name not in ("kind", "step") and not isinstance(value, str):
@@ -83,7 +107,7 @@ class MetricsFile:
 
 
 def read_metrics(path: Path) -> list[Mapping[str, Any]]:
-    """The lines of a metrics file; a last line that was cut off by a kill is left out."""
+    """The lines of a metrics file; one that was cut off by a kill or a full disk is left out."""
     if not path.exists():
         return []
     lines = []
@@ -91,5 +115,5 @@ def read_metrics(path: Path) -> list[Mapping[str, Any]]:
         try:
             lines.append(json.loads(line))
         except json.JSONDecodeError:
-            break
+            continue
     return lines

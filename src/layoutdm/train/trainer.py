@@ -197,7 +197,9 @@ class Trainer:
         if not self.team.main:
             return None
         step = self.state.counters.step
-        return MetricsFile(self.folder, step=step, tensorboard=self.tensorboard)
+        return MetricsFile(
+            self.folder, step=step, tensorboard=self.tensorboard, notice=self.watcher.notice
+        )
 
     def _save(self) -> None:
         if not self.team.main:
