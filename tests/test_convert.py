@@ -126,3 +126,24 @@ def test_validate_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     result = run("validate", tmp_path / "none")
     assert result.returncode == 1
     assert "no such file or folder" in result.stdout
+
+
+def test_a_pipe_is_read_when_its_format_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "layoutdm", "convert", "/dev/stdin", str(tmp_path / "a.csv")]
+    line = '{"id": "p", "labels": ["text"], "boxes": [[0.5, 0.5, 0.2, 0.2]]}\n'
+    unnamed = subprocess.run(command, input=line, capture_output=True, text=True)
+    assert unnamed.returncode == 1 and "/dev/stdin: is a pipe" in unnamed.stderr
+    assert "--from" in unnamed.stderr
+    named = subprocess.run(
+        [*command, "--from", "jsonl"], input=line, capture_output=True, text=True
+    )
+    assert named.returncode == 0, named.stderr
+    assert [layout.id for layout in read(tmp_path / "a.csv")] == ["p"]
+
+
+def test_validate_names_the_file_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"images": [}')
+    result = run("validate", path)
+    assert result.returncode == 1
+    assert result.stdout.startswith(f"{path}, line 1, column 13: not valid JSON")

@@ -142,6 +142,18 @@ def test_recognised_by_page_names_or_categories_only(tmp_path):
     assert not recognise(tmp_path / "b")
 
 
+def test_an_id_in_both_official_files_is_named_or_skipped(tmp_path):
+    page = (600, 800, [TEXT])
+    write_coco(tmp_path / "train.json", {1: page, 2: page})
+    second = write_coco(tmp_path / "val.json", {2: page, 3: page})
+    with pytest.raises(LayoutdmError, match=f"{second}, image 2: an image of train.json has"):
+        list(read(tmp_path, "publaynet"))
+    problems = Problems(skip=True)
+    assert [x.id for x in read(tmp_path, "publaynet", problems)] == ["1", "2", "3"]
+    assert problems.count == 1
+    assert len(layoutdm.data.open(tmp_path)) == 4  # as splits the two never meet
+
+
 def test_a_folder_without_the_files_is_one_sentence(tmp_path):
     with pytest.raises(LayoutdmError, match=r"neither train\.json nor val\.json"):
         list(read(tmp_path, format="publaynet"))

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 FROM_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, rico or publaynet."
 TO_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, svg, png, html or pptx."
 
+OnError = Annotated[
+    str,
+    typer.Option(
+        "--on-error",
+        metavar="raise|skip",
+        help="What to do about a bad record: stop, or leave it out and list it at the end.",
+    ),
+]
+
 
 def convert(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")],
@@ -33,14 +42,7 @@ def convert(
     target_format: Annotated[
         str | None, typer.Option("--to", metavar="FORMAT", help=TO_HELP)
     ] = None,
-    on_error: Annotated[
-        str,
-        typer.Option(
-            "--on-error",
-            metavar="raise|skip",
-            help="What to do about a bad record: stop, or leave it out and list it at the end.",
-        ),
-    ] = "raise",
+    on_error: OnError = "raise",
     kind: Annotated[
         str | None,
         typer.Option(

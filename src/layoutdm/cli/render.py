@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from layoutdm.cli.convert import OnError, check_choice, say
 from layoutdm.errors import LayoutdmError
 
 if TYPE_CHECKING:
@@ -52,14 +53,7 @@ def render(
     target_format: Annotated[
         str | None, typer.Option("--to", help="png, svg, html or pptx, when --out does not say.")
     ] = None,
-    on_error: Annotated[
-        str,
-        typer.Option(
-            "--on-error",
-            metavar="raise|skip",
-            help="What to do about a bad record: stop, or leave it out and list it at the end.",
-        ),
-    ] = "raise",
+    on_error: OnError = "raise",
 ) -> None:
     """Draw layouts: one as a picture, several as a contact sheet or a slide each.
 
@@ -77,7 +71,6 @@ def render(
       layoutdm render layouts.jsonl --to svg --out pictures/
     """
     from layoutdm import formats
-    from layoutdm.cli.convert import check_choice, say
     from layoutdm.cli.progress import reading
 
     check_choice(on_error, ("raise", "skip"), "--on-error")

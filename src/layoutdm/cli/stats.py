@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from layoutdm.cli.convert import OnError, check_choice, say
+
 
 def stats(
     source: Annotated[
@@ -25,14 +27,7 @@ def stats(
         Path | None, typer.Option("--out", "-o", help="Write a page with plots: report.html.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    on_error: Annotated[
-        str,
-        typer.Option(
-            "--on-error",
-            metavar="raise|skip",
-            help="What to do about a bad record: stop, or leave it out and list it at the end.",
-        ),
-    ] = "raise",
+    on_error: OnError = "raise",
 ) -> None:
     """Show what a data set is made of: counts, labels, elements per layout, duplicates.
 
@@ -56,7 +51,6 @@ def stats(
     from dataclasses import replace
 
     from layoutdm import formats
-    from layoutdm.cli.convert import check_choice, say
     from layoutdm.cli.progress import reading
     from layoutdm.cli.stats_view import show
     from layoutdm.data.report import report

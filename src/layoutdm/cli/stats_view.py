@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from layoutdm.data.figures import by_count, percent, split_table
 from layoutdm.data.report import Report
-from layoutdm.data.statistics import LabelStatistics, Statistics
+from layoutdm.data.statistics import Statistics
 from layoutdm.formats.palette import colour
 
 BAR = 24  # characters
@@ -55,26 +56,10 @@ def _table(title: str, fancy: bool) -> Table:
 
 def _splits(report: Report, fancy: bool) -> Table:
     table = _table("Splits", fancy)
-    table.add_column("split")
-    headings = ["layouts", "elements", "mean", "median", "max", "duplicates"]
-    headings += ["also in train"] if report.seen_in_train else []
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    rows = dict(report.splits)
-    if len(rows) > 1:
-        rows["all"] = report.total
-    for name, stats in rows.items():
-        cells = [
-            f"{stats.layouts:,}",
-            f"{stats.elements:,}",
-            f"{stats.mean_length:.2f}",
-            f"{stats.median_length:g}",
-            str(stats.longest),
-            f"{stats.duplicates:,} ({_percent(stats.duplicates, stats.layouts)})",
-        ]
-        if report.seen_in_train:
-            seen = report.seen_in_train.get(name)
-            cells.append("" if seen is None else f"{seen:,}")
+    headings, rows = split_table(report)
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left")
+    for name, *cells in rows:
         table.add_row(Text(name), *cells)
     return table
 
@@ -88,21 +73,16 @@ def _labels(total: Statistics, fancy: bool) -> Table:
     for heading in ("in layouts", "mean size"):
         table.add_column(heading, justify="right")
     most = max((stats.elements for stats in total.labels.values()), default=0)
-    for label, stats in by_count(total).items():
+    for label, stats in by_count(total):
         table.add_row(
             Text(label),
             f"{stats.elements:,}",
-            _percent(stats.elements, total.elements),
+            percent(stats.elements, total.elements),
             Text(_bar(stats.elements, most, fancy), style=colour(label)),
-            _percent(stats.layouts, total.layouts),
+            percent(stats.layouts, total.layouts),
             f"{stats.mean_width:.3f} {'×' if fancy else 'x'} {stats.mean_height:.3f}",
         )
     return table
-
-
-def by_count(total: Statistics) -> Mapping[str, LabelStatistics]:
-    """The labels, commonest first."""
-    return dict(sorted(total.labels.items(), key=lambda item: -item[1].elements))
 
 
 def _lengths(total: Statistics, fancy: bool) -> Table:
@@ -114,7 +94,7 @@ def _lengths(total: Statistics, fancy: bool) -> Table:
     rows = gathered(total.lengths)
     most = max((count for _, count in rows), default=0)
     for name, count in rows:
-        share = _percent(count, total.layouts)
+        share = percent(count, total.layouts)
         table.add_row(name, f"{count:,}", share, _bar(count, most, fancy))
     return table
 
@@ -147,12 +127,6 @@ def _bar(count: int, most: int, fancy: bool) -> str:
         return "#" * max(1, round(BAR * count / most))
     whole, part = divmod(max(1, round(8 * BAR * count / most)), 8)
     return "█" * whole + " ▏▎▍▌▋▊▉"[part].strip()
-
-
-def _percent(part: int, whole: int) -> str:
-    if not whole:
-        return "-"
-    return f"{part / whole:.1%}" if not 0 < part / whole < 0.0005 else "<0.1%"
 
 
 def _remarks(report: Report) -> Iterator[str]:

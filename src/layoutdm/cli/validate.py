@@ -47,7 +47,9 @@ def validate(
             for layout in bar.count(formats.read(source, found, problems, bar.bytes)):
                 labels.update(layout.labels)
         except LayoutdmError as error:  # the file as a whole: nothing after this can be read
-            problems.report(str(source), str(error).removeprefix(f"{source}: "))
+            where, _, message = str(error).partition(": ")
+            inside = where == str(source) or where.startswith((f"{source}, ", f"{source}/"))
+            problems.report(*((where, message) if inside else (str(source), str(error))))
     if as_json:
         summary = {
             "source": str(source),

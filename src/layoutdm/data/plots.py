@@ -2,8 +2,6 @@
 
 >>> bar(1, 2, "#0072b2").startswith("<svg")
 True
->>> percent(1, 3)
-'33.3 %'
 """
 
 from __future__ import annotations
@@ -16,14 +14,6 @@ import numpy as np
 from layoutdm.data.statistics import HEAT_COLUMNS, HEAT_ROWS, Counts
 
 HEAT_LEVELS = 8
-
-
-def percent(part: int, whole: int) -> str:
-    """A share with one digit; what is not zero never reads as zero."""
-    if not whole:
-        return "-"
-    share = 100 * part / whole
-    return "< 0.1 %" if 0 < share < 0.05 else f"{share:.1f} %"
 
 
 def canvas_ratio(canvases: Mapping[tuple[float, float], int]) -> float:

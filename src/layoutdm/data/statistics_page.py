@@ -12,8 +12,9 @@ from html import escape
 
 from layoutdm import __version__
 from layoutdm.data import plots
+from layoutdm.data.figures import by_count, percent, split_table
 from layoutdm.data.report import Report
-from layoutdm.data.statistics import LabelStatistics, Statistics
+from layoutdm.data.statistics import Statistics
 from layoutdm.formats.palette import colour, edge
 
 MOST_MAPS = 120  # a data set with thousands of labels must still give a page that opens
@@ -64,34 +65,15 @@ def _figures(report: Report) -> str:
         (f"{total.elements:,}", "elements"),
         (f"{len(total.labels):,}", "labels"),
         (f"{total.mean_length:.1f}", "elements per layout"),
-        (plots.percent(total.duplicates, total.layouts), "duplicates"),
+        (escape(percent(total.duplicates, total.layouts)), "duplicates"),
     ]
     cells = "".join(f"<div><b>{value}</b><span>{name}</span></div>" for value, name in figures)
     return f'<div class="figures">{cells}</div>'
 
 
 def _splits(report: Report) -> str:
-    rows = dict(report.splits)
-    if len(rows) > 1:
-        rows["all"] = report.total
-    heads = ["split", "layouts", "elements", "mean", "median", "max", "duplicates"]
-    heads += ["also in train"] if report.seen_in_train else []
-    body = []
-    for name, stats in rows.items():
-        cells = [
-            escape(name),
-            f"{stats.layouts:,}",
-            f"{stats.elements:,}",
-            f"{stats.mean_length:.2f}",
-            f"{stats.median_length:g}",
-            str(stats.longest),
-            f"{stats.duplicates:,} <small>{plots.percent(stats.duplicates, stats.layouts)}</small>",
-        ]
-        if report.seen_in_train:
-            seen = report.seen_in_train.get(name)
-            cells.append("" if seen is None else f"{seen:,}")
-        body.append(cells)
-    return _table(heads, body, "numbers")
+    headings, rows = split_table(report)
+    return _table(headings, [[escape(cell) for cell in row] for row in rows], "numbers")
 
 
 def _labels(total: Statistics) -> str:
@@ -102,24 +84,19 @@ def _labels(total: Statistics) -> str:
             f'<i class="tint" style="--tint:{colour(label)}"></i>{escape(label)}',
             plots.bar(stats.elements, most, colour(label)),
             f"{stats.elements:,}",
-            plots.percent(stats.elements, total.elements),
-            plots.percent(stats.layouts, total.layouts),
+            escape(percent(stats.elements, total.elements)),
+            escape(percent(stats.layouts, total.layouts)),
             plots.mean_box(stats.mean_width, stats.mean_height, ratio, colour(label)),
         ]
-        for label, stats in by_count(total.labels)
+        for label, stats in by_count(total)
     ]
     heads = ["label", "", "elements", "share", "in layouts", "mean size"]
     return _table(heads, body, "labels")
 
 
-def by_count(labels: Mapping[str, LabelStatistics]) -> list[tuple[str, LabelStatistics]]:
-    """The labels, commonest first."""
-    return sorted(labels.items(), key=lambda item: -item[1].elements)
-
-
 def _maps(total: Statistics) -> str:
     ratio = plots.canvas_ratio(total.canvases)
-    ranked = [item for item in by_count(total.labels) if item[1].elements]
+    ranked = [item for item in by_count(total) if item[1].elements]
     figures = "".join(
         f"<figure>{plots.heat_map(stats.heat, ratio, edge(label), label)}"
         f"<figcaption>{escape(label)} <small>{stats.elements:,}</small></figcaption></figure>"
@@ -138,14 +115,14 @@ def _canvases(total: Statistics) -> str:
             f"{width:g} × {height:g}",
             plots.bar(count, most, "var(--quiet)"),
             f"{count:,}",
-            plots.percent(count, total.layouts),
+            escape(percent(count, total.layouts)),
         ]
         for (width, height), count in shown
     ]
     rest = total.layouts - sum(count for _, count in shown)
     if rest:
         others = len(total.canvases) - len(shown)
-        body.append([f"{others:,} others", "", f"{rest:,}", plots.percent(rest, total.layouts)])
+        body.append([f"{others:,} others", "", f"{rest:,}", escape(percent(rest, total.layouts))])
     return _table(["size", "", "layouts", "share"], body, "labels")
 
 

@@ -110,6 +110,10 @@ def _folder(path: Path) -> str | None:
 
 
 def _file(path: Path) -> str | None:
+    if not path.is_file():  # looking into it would use it up
+        raise LayoutdmError(
+            f"{path}: is a pipe or a device; name its format with --from {_READABLE}"
+        )
     try:
         start = head(path)
     except OSError as error:

@@ -72,8 +72,9 @@ class Source:
             return self._file.readline(limit)
 
     def tick(self) -> None:
-        """Tell the progress how far reading has got."""
-        self._progress(self._raw.tell(), self._total)
+        """Tell the progress how far reading has got; of a pipe nobody knows."""
+        if self._raw.seekable():
+            self._progress(self._raw.tell(), self._total)
 
     @contextmanager
     def _unpacking(self) -> Iterator[None]:

@@ -39,8 +39,17 @@ def read(
 ) -> Iterator[Layout]:
     """The pages that stay, of one file or of each official file in a folder."""
     if path.is_dir():
+        seen: set[str] = set()
         for file in official_files(path):
-            yield from read(file, problems, progress, filters)
+            for layout in read(file, problems, progress, filters):
+                if layout.id in seen:
+                    problems.report(
+                        f"{file}, image {layout.id}",
+                        "an image of train.json has this id too; read the two files one by one",
+                    )
+                    continue
+                seen.add(layout.id)
+                yield layout
         return
     pages = coco.pages(path, problems, progress, by_id=True)
     layouts = (_layout(page, problems, filters) for page in pages)
