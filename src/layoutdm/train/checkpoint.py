@@ -47,14 +47,15 @@ def save(folder: Path, checkpoint: Checkpoint, notice: Notice) -> bool:
         "record": dict(checkpoint.record),
     }
     record["record_sha256"] = _record_hash(record["record"])
-    record["tensors"] = _free_name(folder, name)
+    record["tensors"] = _tensors_name(folder, name, record["sha256"])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / record["tensors"], data)
         write_bytes(folder / f"{name}.json", json.dumps(record).encode())
         _sync(folder)
     except OSError as error:
-        (folder / record["tensors"]).unlink(missing_ok=True)
+        if record["tensors"] != _committed(folder, name).get("tensors"):
+            (folder / record["tensors"]).unlink(missing_ok=True)
         earlier = steps(folder)
         kept = f"the one of step {earlier[-1]} is kept" if earlier else "there is none before it"
         notice(
@@ -133,27 +134,28 @@ def _drop_old(folder: Path) -> None:
     for step in steps(folder)[:-KEEP]:
         stem = folder / f"checkpoint-{step:09d}"
         stem.with_suffix(".json").unlink(missing_ok=True)
-    used = {_tensors_of(folder, f"checkpoint-{step:09d}") for step in steps(folder)}
+    used = {_committed(folder, f"checkpoint-{step:09d}").get("tensors") for step in steps(folder)}
     for tensors in folder.glob("checkpoint-*.safetensors*"):  # also what a killed run left behind
         if tensors.name not in used:
             tensors.unlink(missing_ok=True)
 
 
-def _tensors_of(folder: Path, name: str) -> str | None:
-    """The file that holds the tensors of a committed checkpoint; None where there is none."""
+def _committed(folder: Path, name: str) -> dict[str, Any]:
+    """What the JSON of a checkpoint says, damaged or not; nothing where there is none."""
     try:
-        record = json.loads((folder / f"{name}.json").read_bytes())
-        return str(record.get("tensors", f"{name}.safetensors"))
+        usual = {"tensors": f"{name}.safetensors"}
+        return {**usual, **json.loads((folder / f"{name}.json").read_bytes())}
     except FileNotFoundError:
-        return None
-    except (OSError, ValueError, AttributeError):  # damaged, so leave its tensors alone
-        return f"{name}.safetensors"
+        return {}
+    except (OSError, ValueError, TypeError):
+        return usual
 
 
-def _free_name(folder: Path, name: str) -> str:
-    """A name for the tensors that no committed checkpoint uses."""
-    usual = f"{name}.safetensors"
-    return f"{name}-again.safetensors" if _tensors_of(folder, name) == usual else usual
+def _tensors_name(folder: Path, name: str, sha256: str) -> str:
+    """Where tensors may be written without harm to a committed checkpoint of the same step."""
+    usual, before = f"{name}.safetensors", _committed(folder, name)
+    taken = before.get("tensors") == usual and before.get("sha256") != sha256
+    return f"{name}-again.safetensors" if taken else usual
 
 
 def _sync(folder: Path) -> None:
