@@ -10,16 +10,18 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from layoutdm.cli.training import TrainOptions, run_training
+from layoutdm.cli.training import TrainOptions, _budget_only, run_training
 from layoutdm.errors import LayoutdmError
 from layoutdm.train.config import preset
 from layoutdm.train.reporter import read_metrics
+from layoutdm.train.run import check_folder
 from training_samples import write_dataset
 
 SMALL = ["--preset", "tiny", "--bins", "uniform", "--threads", "1",
@@ -92,8 +94,9 @@ def test_two_processes_have_the_loss_curve_of_one(data: Path, tmp_path: Path) ->
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     out, alone = tmp_path / "model", tmp_path / "alone"
-    options = ["--steps", "30", "--set", "validate_steps=10", "--set", "times=importance",
-               "--set", "schedule_steps=4", *SMALL]  # fmt: skip
+    settings = ["validate_steps=10", "times=importance", "schedule_steps=4", "width=32"]
+    options = ["--preset", "tiny", "--bins", "uniform", "--threads", "1", "--steps", "30"]
+    options += [part for setting in settings for part in ("--set", setting)]
     shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     processes = [
         subprocess.Popen(
@@ -104,8 +107,13 @@ def test_two_processes_have_the_loss_curve_of_one(data: Path, tmp_path: Path) ->
     ]  # fmt: skip
     errors = [process.communicate()[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0], errors
-    one = run("train", data, "--out", alone, *options)
-    assert one.returncode == 0, one.stderr
+    run_training(
+        TrainOptions(
+            data=str(data), out=alone, preset="tiny", base=None, resume=False,
+            changes={"steps": 30, "bins": "uniform"}, settings=settings, portrait=False,
+            skip_bad=False, threads=0, tensorboard=False, format=None,
+        )
+    )  # fmt: skip
     curves = [read_metrics(folder / "run" / "metrics.jsonl") for folder in (out, alone)]
     for ours, theirs in zip(*curves, strict=True):
         assert ours["step"] == theirs["step"]
@@ -150,5 +158,18 @@ def test_a_resumed_run_keeps_its_settings(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     settings = json.dumps(preset("tiny", steps=9).to_dict())
     (tmp_path / "run" / "training.json").write_text(settings)
-    with pytest.raises(LayoutdmError, match="seed cannot change"):
+    with pytest.raises(LayoutdmError, match="seed cannot change from 0 to 3"):
         run_training(options)
+    with pytest.raises(LayoutdmError, match="width cannot change from 64 to 32"):
+        run_training(replace(options, changes={"seed": 0}, settings=["width=32"]))
+    same = {"seed": 0, "batch_size": 32, "epochs": 2.0}
+    saved = preset("tiny", steps=9)
+    budget = _budget_only(replace(options, changes=same, settings=["width=64"]), saved)
+    assert replace(saved, **budget) == preset("tiny", epochs=2.0)
+
+
+def test_a_model_without_its_run_cannot_be_resumed(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(LayoutdmError, match="holds a model but no training run"):
+        check_folder(tmp_path, resume=True)
+    check_folder(tmp_path / "new", resume=True)  # killed before it wrote anything

@@ -53,7 +53,7 @@ def run_training(options: TrainOptions) -> None:
     base = _load_base(options.base) if options.base else None
     saved = saved_config(options.out) if options.resume else None
     if saved is not None:
-        config: TrainConfig = replace(saved, **_budget_only(options))
+        config: TrainConfig = replace(saved, **_budget_only(options, saved))
     else:
         config = preset(options.preset)
         if base is not None:
@@ -64,6 +64,8 @@ def run_training(options: TrainOptions) -> None:
     main = PartialState(cpu=on_cpu()).is_main_process
     with TrainingWatch(quiet=not main) as watch, _Stopper() as stop:
         watch.start(dataset, config, options.out)
+        if options.resume and saved is None:
+            watch.notice(f"{options.out}: no run to go on with yet; a new one begins")
         report = train(
             dataset, config, options.out, base=base, resume=options.resume,
             watcher=watch, tensorboard=options.tensorboard, stop=stop,
@@ -111,14 +113,21 @@ def _load_base(name: str) -> Any:
     return load_network(find(name))
 
 
-def _budget_only(options: TrainOptions) -> dict[str, Any]:
-    """A resumed run keeps its settings; only its budget and patience may change."""
-    fixed = [name for name in options.changes if name not in (*BUDGETS, "patience")]
-    if fixed or options.settings:
-        name = (fixed or [options.settings[0].partition("=")[0]])[0]
+def _budget_only(options: TrainOptions, saved: Any) -> dict[str, Any]:
+    """A resumed run keeps its settings; only its budget and patience may change.
+
+    Giving a setting again is no change, so that a command can be repeated with --resume.
+    """
+    from layoutdm.train.config import with_text
+
+    wanted = with_text(replace(saved, **options.changes), options.settings)
+    before, after = saved.to_dict(), wanted.to_dict()
+    fixed = [name for name in before if name not in (*BUDGETS, "patience")]
+    changed = [name for name in fixed if before[name] != after[name]]
+    if changed:
         raise LayoutdmError(
-            f"--resume goes on with the settings of the run; {name} cannot change, "
-            "only minutes, epochs, steps and patience"
+            f"--resume goes on with the settings of the run; {changed[0]} cannot change from "
+            f"{before[changed[0]]} to {after[changed[0]]}, only minutes, epochs, steps and patience"
         )
     budget = {name: value for name, value in options.changes.items() if name in BUDGETS}
     cleared = dict.fromkeys(BUDGETS) if budget else {}

@@ -18,6 +18,7 @@ from layoutdm.tokens import Tokenizer
 from layoutdm.train.networks import NetworkConfig
 
 CHOICES = {
+    "bins": ("kmeans", "uniform", "percentile", "percentile-unique"),
     "learning_rate_schedule": ("cosine", "plateau", "constant"),
     "times": ("uniform", "stratified", "importance"),
     "optimizer": ("adamw", "muon"),
@@ -25,6 +26,14 @@ CHOICES = {
     "auxiliary": ("constant", "adaptive"),
     "precision": ("no", "fp16", "bf16"),
 }
+AT_LEAST_ONE = (
+    "batch_size", "bin_count", "max_elements", "width", "layers", "heads", "feedforward",
+    "schedule_steps", "number_every", "validate_steps", "validate_levels", "validate_limit",
+)  # fmt: skip
+NOT_NEGATIVE = (
+    "auxiliary_weight", "number_weight", "weight_decay", "learning_rate_floor", "warmup_steps",
+    "clip", "patience", "checkpoint_minutes", "seed",
+)  # fmt: skip
 TASKS = ("unconditional", "labels", "labels_sizes", "completion", "refinement")
 
 
@@ -105,8 +114,17 @@ class TrainConfig:
                 getattr(self, name) in allowed,
                 f"{name} {getattr(self, name)!r} is unknown; choose one of: {', '.join(allowed)}",
             )
-        for name in ("batch_size", "bin_count", "max_elements", "number_every", "validate_levels"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1")
+        for name in AT_LEAST_ONE:
+            value = getattr(self, name)
+            _require(value is None or value >= 1, f"{name} must be at least 1, got {value}")
+        for name in NOT_NEGATIVE:
+            value = getattr(self, name)
+            _require(math.isfinite(value) and value >= 0, f"{name} must be 0 or more, got {value}")
+        _require(0 <= self.dropout < 1, f"dropout must be from 0 up to 1, got {self.dropout}")
+        _require(
+            len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas),
+            "betas must be two numbers from 0 up to 1",
+        )
         for name in ("epochs", "steps", "minutes"):
             value = getattr(self, name)
             finite = value is None or (math.isfinite(value) and value > 0)
@@ -119,6 +137,7 @@ class TrainConfig:
             len(self.schedule_numbers) in (0, 4),
             "schedule_numbers must be four: keep at the first and last level, mask at both",
         )
+        self.noise_schedule()  # refuses numbers that make no schedule
         _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
         _require(0 <= self.ordered <= 1, f"ordered must be a probability, got {self.ordered}")
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")

@@ -178,6 +178,11 @@ def check_folder(out: Path, *, resume: bool) -> None:
     if out.exists() and not out.is_dir():
         raise LayoutdmError(f"{out}: is a file; --out should name a folder")
     if resume:
+        if (out / "config.json").exists() and not (out / RUN / "training.json").exists():
+            raise LayoutdmError(
+                f"{out}: holds a model but no training run to go on with; "
+                f"to train it further, use --from {out} and another --out"
+            )
         return
     if checkpoints.steps(out / RUN):
         raise LayoutdmError(
