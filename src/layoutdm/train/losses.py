@@ -2,7 +2,8 @@
 
 The bound of a layout is, in nats, the sum over levels t = 1..T of
 KL(q(z_{t-1} | z_t, z_0) || p(z_{t-1} | z_t)); at t = 1 that is -log p(z_0 | z_1). The published
-code has no prior term, and here neither: at level T a token is MASK but for a mass of 1e-6.
+code has no prior term, and here neither. It does not depend on the weights: with the schedule's
+own p(z_T) it is less than 0.004 nats for 125 tokens.
 """
 
 from __future__ import annotations
