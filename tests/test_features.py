@@ -146,7 +146,7 @@ def test_noise_recipes() -> None:
 
 def test_an_epoch_holds_each_layout_once() -> None:
     data, _ = examples(random_layouts(50), LABELS, 25)
-    parts = list(epoch(data, 16, np.random.default_rng(0)))
+    parts = list(epoch(data, 16, seed=0, number=0))
     assert [len(part) for part in parts] == [16, 16, 16, 2]
     assert sorted(id(e) for part in parts for e in part) == sorted(id(e) for e in data)
     assert [id(e) for part in parts for e in part] != [id(e) for e in data]

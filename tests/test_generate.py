@@ -133,9 +133,29 @@ def test_require_puts_the_best_first_in_a_folder(tmp_path):
     assert "after 2 tries each" in done.stderr
 
 
+def contents(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def test_a_job_writes_its_formats_while_it_runs(tmp_path):
+    """The first batches are on the disk, beside the final names, before the last is drawn."""
+    process = subprocess.Popen(
+        command("generate", "--model", folder(), "--count", 4000, "--out", tmp_path, "--steps", 20,
+                "--batch-size", 4, "--format", "yolo"),
+        env=ENVIRONMENT, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        while process.poll() is None and len(list(tmp_path.glob(".yolo.*.part/labels/*"))) < 20:
+            time.sleep(0.01)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
 @pytest.mark.slow
 def test_a_killed_job_is_resumed_without_losing_or_repeating_a_layout(tmp_path):
-    options = ["--seed", 3, "--batch-size", 2, "--steps", 20, "--format", "jsonl,coco"]
+    options = ["--seed", 3, "--batch-size", 2, "--steps", 20, "--format", "jsonl,coco,yolo,parquet"]
     whole = generate("--count", 120, "--out", tmp_path / "whole", *options)
     assert whole.returncode == 0, whole.stderr
     out = tmp_path / "cut"
@@ -163,8 +183,10 @@ def test_a_killed_job_is_resumed_without_losing_or_repeating_a_layout(tmp_path):
     assert other.returncode == 1 and "another options" in other.stderr
     done = generate("--count", 120, "--out", out, "--resume", *options)
     assert done.returncode == 0 and "resuming after" in done.stderr
-    for name in ("layouts.jsonl", "coco.json"):
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    for name in contents(tmp_path / "whole"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert contents(out) == contents(tmp_path / "whole")  # nothing half-written is left
+    assert len(contents(out)) == 5 + 120 + 2  # job.json, three files, 3 + 120 of YOLO
     again = generate("--count", 125, "--out", out, "--resume", *options)
     assert again.returncode == 0
     assert len((out / "layouts.jsonl").read_text().splitlines()) == 125

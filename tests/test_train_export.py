@@ -22,9 +22,11 @@ from layoutdm.train.networks import NetworkConfig, Query, build
 TOKENIZER = Tokenizer(("a", "b", "c"), uniform_bins(8), 6)
 BASIC: dict[str, Any] = {"sizes": TOKENIZER.sizes, "max_elements": 6, "width": 32, "layers": 2,
                          "heads": 4, "feedforward": 64}  # fmt: skip
+CENTRES = tuple(tuple(map(float, part)) for part in TOKENIZER.bins.centres)
 CONFIGS = {
     "element": NetworkConfig(**BASIC, about_levels=2),
     "element without drafts": NetworkConfig(**BASIC),
+    "element with edges": NetworkConfig(**BASIC, edges=9, centres=CENTRES),
     "element with time": NetworkConfig(**BASIC, time="adaln"),
     "paper": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False),
     "paper as published": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False,

@@ -14,6 +14,13 @@ def fit_features(
     ],
     out: Annotated[Path, typer.Option(help="Folder to write; an unfinished run in it goes on.")],
     minutes: Annotated[float, typer.Option(help="Time budget; small sets stop earlier.")] = 15.0,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Budget in steps instead of minutes; repeatable on any machine."),
+    ] = None,
+    evaluate_steps: Annotated[
+        int, typer.Option(help="Look at val, and save, after this many steps.")
+    ] = 200,
     batch_size: Annotated[int, typer.Option(help="Layouts in one step.")] = 32,
     learning_rate: Annotated[float, typer.Option(help="Highest rate, after the warm-up.")] = 4e-4,
     patience: Annotated[
@@ -38,6 +45,8 @@ def fit_features(
 
         layoutdm fit-features pages.jsonl --out my_features --minutes 5
 
+        layoutdm fit-features pages.jsonl --out my_features --steps 20000
+
         layoutdm score out.jsonl --reference test.jsonl --features my_features
     """
     import torch
@@ -51,6 +60,8 @@ def fit_features(
 
     settings = FeatureTraining(
         minutes=minutes,
+        steps=steps,
+        evaluate_steps=evaluate_steps,
         learning_rate=learning_rate,
         batch_size=batch_size,
         patience=patience,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from layoutdm.layout import Layout
     from layoutdm.model import Model, Result
     from layoutdm.model.job import Journal
     from layoutdm.spec import Spec
@@ -31,6 +33,7 @@ TARGETS = {
     "pptx": "layouts.pptx",
     "sheet": "sheet.png",
 }
+STREAMED = ("coco", "yolo", "parquet")  # written as the layouts come, as JSON lines are
 SHEET = 48  # layouts on a contact sheet
 BAR_FROM = 32  # layouts, from which on a progress bar is worth its lines
 
@@ -117,16 +120,17 @@ class Job:
             print(f"resuming after {journal.done:,} layouts", file=sys.stderr)
             advance(journal.done)
         rest = range(journal.done, self.count)
-        with journal.writing() as write:
+        with journal.writing() as write, self._exports(journal) as export:
             for result in self.model.stream(spec, rest, self.seed, **self.options):
                 write(result)
+                export(result.layout)
                 tally.add(result)
                 if self.as_json:
                     sys.stdout.write(line(result) + "\n")
                 advance(1)
         if self.options["require"]:
             journal.sort()
-        self._export(journal)
+        self._export_later(journal)
         journal.finish()
         tally.written = journal.done
         return tally
@@ -143,7 +147,40 @@ class Job:
             "options": batch_free,
         }
 
-    def _export(self, journal: Journal) -> None:
+    @property
+    def _streamed(self) -> tuple[str, ...]:
+        """Formats that are written while the job runs; with --require the order is known later."""
+        if self.options["require"]:
+            return ()
+        return tuple(name for name in self.wanted if name in STREAMED)
+
+    @contextmanager
+    def _exports(self, journal: Journal) -> Iterator[Callable[[Layout], None]]:
+        """Gives a function that adds a layout to every streamed format.
+
+        A resumed job first hands over what it had: other than lines of text, these formats cannot
+        be continued where they were cut off.
+        """
+        from layoutdm.formats.streaming import writing
+
+        with ExitStack() as stack:
+            adders = []
+            for name in self._streamed:
+                target = self.out / TARGETS[name]
+                for leftover in self.out.glob(f".{target.name}.*.part"):  # of a killed job
+                    rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+                adders.append(stack.enter_context(writing(target, name, **self._labels(name))))
+
+            def add(layout: Layout) -> None:
+                for each in adders:
+                    each(layout)
+
+            if adders and journal.done:
+                for layout in journal.layouts():
+                    add(layout)
+            yield add
+
+    def _export_later(self, journal: Journal) -> None:
         """The other formats, from the lines on the disk: memory stays the same at any count."""
         from itertools import islice
 
@@ -151,15 +188,17 @@ class Job:
 
         for name in self.wanted:
             target = self.out / TARGETS[name]
-            if name == "jsonl":
+            if name == "jsonl" or name in self._streamed:
                 continue
             if name == "sheet":
                 write(islice(journal.layouts(), SHEET), target, "png")
                 continue
             if name in ("svg", "png", "html"):
                 target.mkdir(exist_ok=True)
-            labels = {"labels": self.model.labels} if name in ("coco", "yolo", "parquet") else {}
-            write(journal.layouts(), target, name, **labels)
+            write(journal.layouts(), target, name, **self._labels(name))
+
+    def _labels(self, name: str) -> dict[str, Any]:
+        return {"labels": self.model.labels} if name in STREAMED else {}
 
 
 @contextmanager

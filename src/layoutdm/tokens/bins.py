@@ -112,7 +112,8 @@ def kmeans_bins(boxes: Floats, count: int = 32, *, seed: int = 0, limit: int = 1
     centres = []
     for attribute in range(4):
         values = boxes[:, attribute]
-        distinct = np.unique(values)
+        # Equal to five digits is equal: values on a grid differ in their last digits.
+        distinct = np.unique(np.round(values, 5))
         if len(distinct) <= count:  # fewer values than bins: the values themselves are exact
             centres.append(distinct)
             continue

@@ -32,7 +32,7 @@ AT_LEAST_ONE = (
 )  # fmt: skip
 NOT_NEGATIVE = (
     "auxiliary_weight", "number_weight", "weight_decay", "learning_rate_floor", "warmup_steps",
-    "clip", "patience", "checkpoint_minutes", "seed",
+    "clip", "patience", "checkpoint_minutes", "seed", "edges",
 )  # fmt: skip
 TASKS = ("unconditional", "labels", "labels_sizes", "completion", "refinement")
 
@@ -57,6 +57,7 @@ class TrainConfig:
     positions: str = "decoupled"
     block: str = "prenorm"
     normalise: str = "modality"
+    edges: int = 255  # lines of the grid on which the element network scores edges; 0 for none
 
     # Diffusion: a preset's name; see Schedule.preset
     schedule: str = "published"
@@ -177,6 +178,10 @@ class TrainConfig:
             normalise=self.normalise,
             number=self.kind == "element",
             about_levels=self.about_levels,
+            edges=self.edges if self.kind == "element" else 0,
+            centres=tuple(tuple(map(float, part)) for part in tokenizer.bins.centres)
+            if self.edges and self.kind == "element"
+            else (),
         )
 
     def noise_schedule(self) -> Schedule:

@@ -48,6 +48,7 @@ class FeatureTraining:
     """
 
     minutes: float = 30.0
+    steps: int | None = None  # instead of minutes: the same steps and rates on every machine
     learning_rate: float = 4e-4
     warmup_steps: int = 200
     batch_size: int = 32
@@ -65,6 +66,8 @@ class FeatureTraining:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.minutes) and self.minutes > 0):
             raise LayoutdmError(f"minutes must be greater than 0, got {self.minutes:g}")
+        if self.steps is not None and self.steps < 1:
+            raise LayoutdmError(f"steps must be at least 1, got {self.steps}")
         if self.batch_size < 1:
             raise LayoutdmError(f"batch size must be at least 1, got {self.batch_size}")
 
@@ -108,6 +111,7 @@ class _Run:
         self.rng = np.random.default_rng(settings.seed)
         self.step = 0
         self.epoch = 0
+        self.within = 0  # batches of this epoch that are done
         self.seconds = 0.0
         self.best = math.inf
         self.waited = 0
@@ -116,7 +120,14 @@ class _Run:
         state = {
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
-            "counters": [self.step, self.epoch, self.seconds, self.best, self.waited],
+            "counters": [
+                self.step,
+                self.epoch,
+                self.within,
+                self.seconds,
+                self.best,
+                self.waited,
+            ],
             "torch_rng": torch.get_rng_state(),
             "rng": json.dumps(self.rng.bit_generator.state),
         }
@@ -128,20 +139,28 @@ class _Run:
         state: dict[str, Any] = torch.load(path, weights_only=True)
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.epoch, self.seconds, self.best, self.waited = state["counters"]
+        self.step, self.epoch, self.within, *others = state["counters"]
+        self.seconds, self.best, self.waited = others
         torch.set_rng_state(state["torch_rng"])
         self.rng.bit_generator.state = json.loads(state["rng"])
 
+    def done(self) -> float:
+        """The share of the budget that is used up, of steps or of time."""
+        settings = self.settings
+        if settings.steps is not None:
+            return min(1.0, self.step / settings.steps)
+        return min(1.0, self.seconds / (60 * settings.minutes))
+
     def rate(self) -> float:
-        """Linear warm-up, then a cosine over the time budget down to a hundredth."""
+        """Linear warm-up, then a cosine over the budget down to a hundredth."""
         settings = self.settings
         warm = min(1.0, (self.step + 1) / settings.warmup_steps)
-        done = min(1.0, self.seconds / (60 * settings.minutes))
-        return settings.learning_rate * warm * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * done)))
+        fall = 0.5 * (1 + math.cos(math.pi * self.done()))
+        return settings.learning_rate * warm * (0.01 + 0.99 * fall)
 
     def train_step(self, batch: FeatureBatch) -> float:
         self.network.train()
-        early = self.seconds < self.settings.dropout_share * 60 * self.settings.minutes
+        early = self.done() < self.settings.dropout_share
         self.network.set_dropout(self.network.shape.dropout if early else 0.0)
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate()
@@ -238,22 +257,22 @@ def _loop(
     on_progress: Callable[[float, str], None] | None,
     on_evaluation: Callable[[Evaluation, Path], None] | None,
 ) -> bool:
-    """Train until the time is over or val stops improving; True when it stopped early."""
+    """Train until the budget is used up or val stops improving; True when it stopped early."""
     settings = run.settings
-    budget = 60 * settings.minutes
-    pause = min(60 * settings.evaluate_minutes, budget / 8)
-    due_at, due_step = run.seconds + pause, run.step + settings.evaluate_steps
+    last = run.step
+    looked = run.seconds
     losses: list[float] = []
-    while run.seconds < budget and run.waited < settings.patience:
-        for chosen in epoch(data, settings.batch_size, run.rng):
+    while run.done() < 1 and run.waited < settings.patience:
+        for chosen in epoch(data, settings.batch_size, settings.seed, run.epoch, run.within):
             started = time.perf_counter()
             batch = make_batch(chosen, run.rng, settings.noise)
             losses.append(run.train_step(batch))
             run.seconds += time.perf_counter() - started
+            run.within += 1
             if on_progress:
-                on_progress(min(1.0, run.seconds / budget), f"loss {np.mean(losses[-50:]):.3f}")
-            if run.seconds >= min(due_at, budget) or run.step >= due_step:
-                due_at, due_step = run.seconds + pause, run.step + settings.evaluate_steps
+                on_progress(run.done(), f"loss {np.mean(losses[-50:]):.3f}")
+            if run.done() >= 1 or _is_due(settings, run.step - last, run.seconds - looked):
+                last, looked = run.step, run.seconds
                 evaluation = _evaluate(run, batches, float(np.mean(losses)))
                 losses.clear()
                 if evaluation.best:
@@ -264,10 +283,19 @@ def _loop(
                 run.save(folder / "checkpoint.pt")
                 if on_evaluation:
                     on_evaluation(evaluation, folder)
-            if run.seconds >= budget or run.waited >= settings.patience:
+            if run.done() >= 1 or run.waited >= settings.patience:
                 break
-        run.epoch += 1
-    return run.seconds < budget
+        else:
+            run.epoch, run.within = run.epoch + 1, 0
+    return run.done() < 1
+
+
+def _is_due(settings: FeatureTraining, steps: int, seconds: float) -> bool:
+    """Whether it is time to look at val. A budget of steps never looks at the clock."""
+    if settings.steps is not None:
+        return steps >= min(settings.evaluate_steps, math.ceil(settings.steps / 8))
+    pause = min(60 * settings.evaluate_minutes, 60 * settings.minutes / 8)
+    return steps >= settings.evaluate_steps or seconds >= pause
 
 
 def _evaluate(run: _Run, batches: Sequence[FeatureBatch], train_loss: float) -> Evaluation:

@@ -122,12 +122,15 @@ def _cut(boxes: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def epoch(
-    data: Sequence[Example], batch_size: int, rng: np.random.Generator
+    data: Sequence[Example], batch_size: int, seed: int, number: int, skip: int = 0
 ) -> Iterator[list[Example]]:
-    """Every example once, in random order. Lengths are mixed: batches of one length alone are
-    cheaper to compute but teach less, and the network does not compute padding anyway."""
-    order = rng.permutation(len(data))
-    for start in range(0, len(data), batch_size):
+    """Every example once, in the random order of this epoch, without the first `skip` batches.
+
+    Lengths are mixed: batches of one length alone are cheaper to compute but teach less, and the
+    network does not compute padding anyway.
+    """
+    order = np.random.default_rng((seed, number)).permutation(len(data))
+    for start in range(skip * batch_size, len(data), batch_size):
         yield [data[i] for i in order[start : start + batch_size]]
 
 

@@ -133,12 +133,21 @@ def _modality_terms(
     return kl, cross
 
 
-def number_loss(network: Network, batch: Batch, shown: Tensor) -> Tensor:
-    """-log p(number of elements | the shown elements), per layout. shown: (B, S)."""
+def number_loss(
+    network: Network, batch: Batch, shown: Tensor, hidden: Tensor | None = None
+) -> Tensor:
+    """-log p(number of elements | the shown elements), per layout. shown: (B, S).
+
+    hidden: (B, S, 5), fields of the shown elements that are MASK instead of their value.
+    """
     most = max(int(shown.sum(dim=1).max()), 1)
     order = torch.argsort((~shown).int(), dim=1, stable=True)[:, :most]
     take = order[..., None]
-    tokens = torch.gather(batch.tokens, 1, take.expand(-1, -1, 5))
+    tokens = batch.tokens
+    if hidden is not None:
+        mask = torch.tensor(network.config.sizes, device=tokens.device) + 1
+        tokens = torch.where(hidden, mask, tokens)
+    tokens = torch.gather(tokens, 1, take.expand(-1, -1, 5))
     valid = torch.gather(shown, 1, order)
     level = torch.full((len(tokens),), network.config.steps, device=tokens.device)
     # The shown elements are plain values without an order: position and draft 0, as in sampling.

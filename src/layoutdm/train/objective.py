@@ -46,8 +46,22 @@ class Objective(nn.Module):
         if with_number:
             # Completion shows whole elements; the other tasks leave the number to be guessed.
             shown = batch.valid & batch.known.all(dim=-1)
-            loss = loss + settings.number_weight * number_loss(self.network, batch, shown).mean()
+            hidden = hide_fields(noise)
+            found_number = number_loss(self.network, batch, shown, hidden)
+            loss = loss + settings.number_weight * found_number.mean()
         return loss, (found.variational / counted).detach()
+
+
+def hide_fields(noise: Tensor) -> Tensor:
+    """Which fields of shown elements the number is guessed without: (B, S, 5).
+
+    People list elements of which they know a part. Half of the layouts show whole elements, as in
+    completion; in the others any share of the fields is hidden, labels half as often. Shown
+    elements are not corrupted, so their `noise` is free to decide it.
+    """
+    share = (2 * noise[1, :, 0, 0] - 1).clamp(min=0)[:, None, None]
+    often = torch.tensor([0.5, 1, 1, 1, 1], dtype=noise.dtype, device=noise.device)
+    return noise[0] < share * often
 
 
 def update_average(average: nn.Module, network: nn.Module, decay: float) -> None:

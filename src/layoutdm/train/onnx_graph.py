@@ -19,6 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
+from layoutdm.train.networks.edges import edge_tables
 
 OPSET = 17
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
@@ -172,6 +173,8 @@ def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
     if config.about_levels:
         about = graph.columns("about", 4)
         parts += [graph.lookup(f"about.{a}", ids) for a, ids in enumerate(about)]
+    if config.edges:
+        parts += _edge_inputs(graph, config, tokens)
     batch = graph.op("Slice", graph.op("Shape", "valid"), graph.ints(0), graph.ints(1))
     column = graph.op("Concat", batch, graph.ints(1), axis=0)
     first_shape = graph.op("Concat", column, graph.ints(config.width), axis=0)
@@ -180,6 +183,18 @@ def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
     shown = graph.op("Expand", graph.constant(np.array([[1]], dtype=np.int32)), column)
     mask = graph.op("Concat", shown, graph.op("Cast", "valid", to=TensorProto.INT32), axis=1)
     return x, mask
+
+
+def _edge_inputs(graph: Graph, config: NetworkConfig, tokens: list[str]) -> list[str]:
+    """Embeddings of the four edges of each element."""
+    parts = []
+    for k, table in enumerate(edge_tables(config.centres, config.edges)):
+        centre, size = tokens[1 + k // 2], tokens[3 + k // 2]
+        row = graph.op("Mul", size, graph.constant(np.array(table.shape[1], dtype=np.int64)))
+        places = graph.op("Cast", graph.constant(table.ravel()), to=TensorProto.INT32)
+        at = graph.op("Gather", places, graph.op("Add", row, centre), axis=0)
+        parts.append(graph.lookup(f"edge.{k}", at))
+    return parts
 
 
 def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
@@ -270,10 +285,32 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
     splits = graph.ints(*(size + 1 for size in config.sizes))
     logits = graph.linear(elements, "heads")
     parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
+    if config.edges:
+        parts = _edge_outputs(graph, config, elements, parts)
     for name, part in zip(MODALITIES, parts, strict=True):
         graph.name(graph.op("LogSoftmax", part, axis=-1), name)
     number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)
     graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
+
+
+def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: list[str]) -> list[str]:
+    """The logits, with the scores of the edges that each value would have."""
+    tokens = graph.columns("tokens", 5)
+    scores = graph.linear(x, "edge_heads")
+    pads = graph.ints(0, 0, 0, 0, 0, 1)
+    sums = list(logits)
+    splits = graph.ints(*([config.edges] * 4))
+    parts = graph.ops("Split", scores, splits, outputs=4, axis=2)
+    for k, table in enumerate(edge_tables(config.centres, config.edges)):
+        score = graph.op("Pad", parts[k], pads)
+        centre, size = 1 + k // 2, 3 + k // 2
+        for target, places, known in ((centre, table, size), (size, table.T, centre)):
+            wanted = np.ascontiguousarray(places[:, : config.sizes[target] + 1])
+            rows = graph.op("Cast", graph.constant(wanted), to=TensorProto.INT32)
+            at = graph.op("Gather", rows, tokens[known], axis=0)
+            found = graph.op("GatherElements", score, at, axis=2)
+            sums[target] = graph.op("Add", sums[target], found)
+    return sums
 
 
 def _paper_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:

@@ -36,6 +36,8 @@ class NetworkConfig:
     normalise: str = "modality"  # "vocabulary": as published, mass on foreign tokens is lost
     number: bool = True  # element network only: predict how many elements, before the elements
     about_levels: int = 0  # element network only: noise levels of drafts that it can read
+    edges: int = 0  # element network only: lines of the grid that edges are scored on; 0 for none
+    centres: tuple[tuple[float, ...], ...] = ()  # bin centres of x, y, width, height, for `edges`
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -47,6 +49,12 @@ class NetworkConfig:
         if self.width % self.heads:
             raise LayoutdmError(
                 f"network width {self.width} must be a multiple of its heads {self.heads}"
+            )
+
+        if self.edges and tuple(len(part) for part in self.centres) != self.sizes[1:]:
+            raise LayoutdmError(
+                "network edges need the bin centres of x, y, width and height, "
+                f"{self.sizes[1:]} of them"
             )
 
     @property
@@ -61,6 +69,7 @@ class NetworkConfig:
     def from_dict(cls, record: Mapping[str, Any]) -> NetworkConfig:
         try:
             a, b, c, d, e = record["sizes"]
-            return cls(**{**record, "sizes": (a, b, c, d, e)})
+            centres = tuple(tuple(float(v) for v in part) for part in record.get("centres", ()))
+            return cls(**{**record, "sizes": (a, b, c, d, e), "centres": centres})
         except (KeyError, TypeError, ValueError) as error:
             raise LayoutdmError(f"network config is damaged: {error}") from None

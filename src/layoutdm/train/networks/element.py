@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from layoutdm.train.networks.blocks import Block, attention_visibility, initialise
 from layoutdm.train.networks.config import NetworkConfig
+from layoutdm.train.networks.edges import edge_tables
 from layoutdm.train.networks.interface import Prediction, Query
 
 
@@ -34,6 +35,13 @@ class ElementNetwork(nn.Module):
         self.splits = [size + 1 for size in config.sizes]
         self.heads = nn.Linear(width, sum(self.splits))
         self.number = nn.Linear(width, config.max_elements)
+        self.edge = nn.ModuleList(
+            nn.Embedding(config.edges + 1, width) for _ in range(4 if config.edges else 0)
+        )
+        if config.edges:
+            self.edge_heads = nn.Linear(width, 4 * config.edges)
+            for k, table in enumerate(edge_tables(config.centres, config.edges)):
+                self.register_buffer(f"places{k}", torch.from_numpy(table).long(), persistent=False)
         self.apply(initialise)
 
     def forward(self, query: Query) -> Prediction:
@@ -44,6 +52,9 @@ class ElementNetwork(nn.Module):
         if query.about is not None:
             for attribute, table in enumerate(self.about):
                 x = x + table(query.about[..., attribute])
+        for k, table in enumerate(self.edge):
+            places = self.get_buffer(f"places{k}")
+            x = x + table(places[tokens[..., 3 + k // 2], tokens[..., 1 + k // 2]])
         first = self.first.weight.expand(len(tokens), 1, -1)
         x = self.dropout(torch.cat([first, x], dim=1))
         visible = attention_visibility(query.valid)
@@ -52,6 +63,19 @@ class ElementNetwork(nn.Module):
         for block in self.blocks:
             x = block(x, query.level, visible)
         x = self.norm(x)
-        logits = self.heads(x[:, 1:]).split(self.splits, dim=-1)
+        logits = list(self.heads(x[:, 1:]).split(self.splits, dim=-1))
+        if self.edge:
+            self._add_edges(logits, x[:, 1:], tokens)
         number: Tensor = torch.log_softmax(self.number(x[:, 0]), dim=-1)
         return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
+
+    def _add_edges(self, logits: list[Tensor], x: Tensor, tokens: Tensor) -> None:
+        """Where one of centre and size is known, the other's values score as their edges do."""
+        scores = self.edge_heads(x).unflatten(-1, (4, self.config.edges))
+        scores = nn.functional.pad(scores, (0, 1))  # a score of 0 where there is no edge
+        for k in range(4):
+            places = self.get_buffer(f"places{k}")
+            centre, size = 1 + k // 2, 3 + k // 2
+            for target, table, known in ((centre, places, size), (size, places.T, centre)):
+                at = table[tokens[..., known]][..., : self.splits[target]]
+                logits[target] = logits[target] + torch.gather(scores[..., k, :], -1, at)
