@@ -166,35 +166,47 @@ def _signature(
 
 
 def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
-    """One vector per element after the first, and the mask of what may be attended to."""
-    tokens = graph.columns("tokens", 5)
-    parts = [graph.lookup(f"embed.{m}", ids) for m, ids in enumerate(tokens)]
-    parts.append(graph.lookup("position", "position"))
+    """One vector per element after the first, and the mask of what may be attended to.
+
+    All embeddings of an element are rows of one table: a single lookup and a single sum, since for
+    one layout an operator costs more by being there than by what it computes.
+    """
+    tables = [f"embed.{m}" for m in range(5)]
+    ids = ["tokens"]
     if config.about_levels:
-        about = graph.columns("about", 4)
-        parts += [graph.lookup(f"about.{a}", ids) for a, ids in enumerate(about)]
+        tables += [f"about.{a}" for a in range(4)]
+        ids.append("about")
     if config.edges:
-        parts += _edge_inputs(graph, config, tokens)
+        tables += [f"edge.{k}" for k in range(4)]
+        ids.append(_edge_places(graph, config))
+    tables.append("position")
+    ids.append(graph.op("Unsqueeze", "position", graph.ints(2)))
+    starts = np.cumsum([0, *(len(graph.weights[f"{name}.weight"]) for name in tables)])[:-1]
+    rows = graph.op("Add", graph.op("Concat", *ids, axis=2), graph.ints(*starts.tolist()))
+    table = graph.op("Concat", *(graph.weight(f"{name}.weight") for name in tables), axis=0)
+    vectors = graph.op("Gather", table, rows, axis=0)
+    elements = graph.op("ReduceSum", vectors, graph.ints(2), keepdims=0)
     batch = graph.op("Slice", graph.op("Shape", "valid"), graph.ints(0), graph.ints(1))
     column = graph.op("Concat", batch, graph.ints(1), axis=0)
     first_shape = graph.op("Concat", column, graph.ints(config.width), axis=0)
     first = graph.op("Expand", graph.weight("first.weight"), first_shape)
-    x = graph.op("Concat", first, graph.total(parts), axis=1)
+    x = graph.op("Concat", first, elements, axis=1)
     shown = graph.op("Expand", graph.constant(np.array([[1]], dtype=np.int32)), column)
     mask = graph.op("Concat", shown, graph.op("Cast", "valid", to=TensorProto.INT32), axis=1)
     return x, mask
 
 
-def _edge_inputs(graph: Graph, config: NetworkConfig, tokens: list[str]) -> list[str]:
-    """Embeddings of the four edges of each element."""
-    parts = []
-    for k, table in enumerate(edge_tables(config.centres, config.edges)):
-        centre, size = tokens[1 + k // 2], tokens[3 + k // 2]
-        row = graph.op("Mul", size, graph.constant(np.array(table.shape[1], dtype=np.int64)))
-        places = graph.op("Cast", graph.constant(table.ravel()), to=TensorProto.INT32)
-        at = graph.op("Gather", places, graph.op("Add", row, centre), axis=0)
-        parts.append(graph.lookup(f"edge.{k}", at))
-    return parts
+def _edge_places(graph: Graph, config: NetworkConfig) -> str:
+    """Where the four edges of each element are, (batch, slots, 4)."""
+    tables = edge_tables(config.centres, config.edges)
+    starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
+    # x, x, y, y and width, width, height, height: the columns that decide the four edges.
+    centre = graph.op("Gather", "tokens", graph.ints(1, 1, 2, 2), axis=2)
+    size = graph.op("Gather", "tokens", graph.ints(3, 3, 4, 4), axis=2)
+    row = graph.op("Mul", size, graph.ints(*(table.shape[1] for table in tables)))
+    at = graph.op("Add", graph.op("Add", row, centre), graph.constant(starts))
+    flat = graph.constant(np.concatenate([table.ravel() for table in tables]))
+    return graph.op("Gather", graph.op("Cast", flat, to=TensorProto.INT64), at, axis=0)
 
 
 def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
@@ -282,35 +294,48 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
     first, rest = graph.ints(0), graph.ints(1)
     axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
     elements = graph.op("Slice", x, rest, end, axis)
-    splits = graph.ints(*(size + 1 for size in config.sizes))
     logits = graph.linear(elements, "heads")
-    parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
     if config.edges:
-        parts = _edge_outputs(graph, config, elements, parts)
+        named = config.sizes[0] + 1
+        splits = graph.ints(named, sum(size + 1 for size in config.sizes[1:]))
+        label, boxes = graph.ops("Split", logits, splits, outputs=2, axis=2)
+        boxes = _edge_outputs(graph, config, elements, boxes)
+        logits = graph.op("Concat", label, boxes, axis=2)
+    splits = graph.ints(*(size + 1 for size in config.sizes))
+    parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
     for name, part in zip(MODALITIES, parts, strict=True):
         graph.name(graph.op("LogSoftmax", part, axis=-1), name)
     number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)
     graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
 
 
-def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: list[str]) -> list[str]:
-    """The logits, with the scores of the edges that each value would have."""
-    tokens = graph.columns("tokens", 5)
-    scores = graph.linear(x, "edge_heads")
-    pads = graph.ints(0, 0, 0, 0, 0, 1)
-    sums = list(logits)
-    splits = graph.ints(*([config.edges] * 4))
-    parts = graph.ops("Split", scores, splits, outputs=4, axis=2)
-    for k, table in enumerate(edge_tables(config.centres, config.edges)):
-        score = graph.op("Pad", parts[k], pads)
-        centre, size = 1 + k // 2, 3 + k // 2
-        for target, places, known in ((centre, table, size), (size, table.T, centre)):
-            wanted = np.ascontiguousarray(places[:, : config.sizes[target] + 1])
-            rows = graph.op("Cast", graph.constant(wanted), to=TensorProto.INT32)
-            at = graph.op("Gather", rows, tokens[known], axis=0)
-            found = graph.op("GatherElements", score, at, axis=2)
-            sums[target] = graph.op("Add", sums[target], found)
-    return sums
+def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str) -> str:
+    """The logits of x, y, width, height, with the scores of the edges that each value would have.
+
+    One row of scores holds all four edges and a 0 for no edge. For each attribute a table says
+    which two of them belong to its values, given the token of its partner.
+    """
+    lines = config.edges
+    scores = graph.op("Pad", graph.linear(x, "edge_heads"), graph.ints(0, 0, 0, 0, 0, 1))
+    tables = edge_tables(config.centres, lines)
+    found = []
+    for attribute in range(4):
+        axis, is_size = attribute % 2, attribute >= 2
+        both = []
+        for k in (2 * axis, 2 * axis + 1):
+            table = (tables[k].T if is_size else tables[k])[:, : config.sizes[1 + attribute] + 1]
+            both.append(np.where(table == lines, 4 * lines, k * lines + table))
+        rows = graph.constant(np.stack(both, axis=1).astype(np.int16))
+        partner = np.array(1 + (attribute + 2) % 4, dtype=np.int64)
+        token = graph.op("Gather", "tokens", graph.constant(partner), axis=2)
+        rows = graph.op("Cast", rows, to=TensorProto.INT32)
+        found.append(graph.op("Gather", rows, token, axis=0))
+    places = graph.op("Concat", *found, axis=3)
+    flat = graph.op("Reshape", places, graph.ints(0, 0, -1))
+    added = graph.op("GatherElements", scores, flat, axis=2)
+    total = sum(size + 1 for size in config.sizes[1:])
+    added = graph.op("Reshape", added, graph.ints(0, 0, 2, total))
+    return graph.op("Add", logits, graph.op("ReduceSum", added, graph.ints(2), keepdims=0))
 
 
 def _paper_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
