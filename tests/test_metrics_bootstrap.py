@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.metrics import bootstrap_fid, bootstrap_mean
+from layoutdm.metrics import bootstrap_fid, bootstrap_mean, bootstrap_prdc, prdc
 
 
 def test_width_is_that_of_the_standard_error() -> None:
@@ -49,3 +49,20 @@ def test_refusals(options: dict[str, float], message: str) -> None:
         bootstrap_fid(np.eye(3), np.eye(3), **options)  # type: ignore[arg-type]
     with pytest.raises(LayoutdmError, match="no values"):
         bootstrap_mean([])
+
+
+def test_prdc_intervals_hold_the_figures_and_are_as_wide_as_fresh_draws() -> None:
+    rng = np.random.default_rng(4)
+    real = rng.normal(size=(300, 4))
+
+    def draw() -> np.ndarray:
+        return rng.normal(0.3, 1.1, size=(250, 4))
+
+    fresh = np.array([prdc(draw(), real) for _ in range(40)])
+    fake = draw()
+    ranges = bootstrap_prdc(fake, real)
+    for column, (name, interval) in enumerate(ranges.items()):
+        assert interval.value == pytest.approx(getattr(prdc(fake, real), name)), name
+        assert interval.low <= interval.value <= interval.high
+        spread = (interval.high - interval.low) / (2 * 1.96)
+        assert 0.5 < spread / fresh[:, column].std(ddof=1) < 2, name

@@ -26,6 +26,7 @@ from layoutdm.metrics.features import FeatureNetwork
 LEARNED = ("fid", "precision", "recall", "density", "coverage")
 METRICS = (*LEARNED, "max_iou", "docsim", "alignment", "overlap", "average_iou", "violation")
 NEIGHBOURS = 5
+MOST_PAIRS = 200_000_000  # of generated and reference: beyond, halves for intervals take minutes
 
 Sheet = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ class Options:
     published: bool = False  # add the figures of the released code
     level: float = 0.95
     resamples: int = 1000
-    fid_resamples: int = 100  # 0 leaves FID's interval out
+    fid_resamples: int = 100  # 0 leaves out the intervals of the learned metrics
     seed: int = 0
 
 
@@ -122,6 +123,10 @@ def _mean(values: Callable[[], Floats], options: Options) -> Sheet:
     found = metrics.bootstrap_mean(
         figures, level=options.level, resamples=options.resamples, seed=options.seed
     )
+    return _interval(found)
+
+
+def _interval(found: metrics.Interval) -> Sheet:
     return {"value": found.value, "interval": [found.low, found.high], "level": found.level}
 
 
@@ -147,11 +152,7 @@ def _learned(
         found = metrics.bootstrap_fid(
             fake, real, level=options.level, resamples=options.fid_resamples, seed=options.seed
         )
-        sheet["fid"] = {
-            "value": found.value,
-            "interval": [found.low, found.high],
-            "level": found.level,
-        }
+        sheet["fid"] = _interval(found)
     else:
         sheet["fid"] = {"value": metrics.fid(fake, real)}
     if fewest < network.width:
@@ -162,8 +163,11 @@ def _learned(
     if fewest <= NEIGHBOURS:
         reason = f"needs more than {NEIGHBOURS} layouts in each set; one has {fewest}"
         return sheet | {name: null(reason) for name in LEARNED[1:]}
-    four = metrics.prdc(fake, real, k=NEIGHBOURS)
-    return sheet | {name: {"value": value} for name, value in four._asdict().items()}
+    if not options.fid_resamples or len(fake) * len(real) > MOST_PAIRS:
+        four = metrics.prdc(fake, real, k=NEIGHBOURS)
+        return sheet | {name: {"value": value} for name, value in four._asdict().items()}
+    ranges = metrics.bootstrap_prdc(fake, real, NEIGHBOURS, level=options.level, seed=options.seed)
+    return sheet | {name: _interval(found) for name, found in ranges.items()}
 
 
 def _max_iou(

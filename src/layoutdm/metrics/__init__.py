@@ -13,7 +13,7 @@ layout in the plural. What each one means, and what to compare with what: docs/m
 
 from layoutdm.metrics.alignment import alignment, alignments, batch_padding
 from layoutdm.metrics.average_iou import average_iou, average_ious
-from layoutdm.metrics.bootstrap import Interval, bootstrap_fid, bootstrap_mean
+from layoutdm.metrics.bootstrap import Interval, bootstrap_fid, bootstrap_mean, bootstrap_prdc
 from layoutdm.metrics.docsim import docsim, docsims
 from layoutdm.metrics.features import (
     FeatureNetwork,
@@ -42,6 +42,7 @@ __all__ = [
     "batch_padding",
     "bootstrap_fid",
     "bootstrap_mean",
+    "bootstrap_prdc",
     "docsim",
     "docsims",
     "embedded_features",

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.fid import check_features, fid
-from layoutdm.metrics.pack import Floats
+from layoutdm.metrics.pack import Bools, Floats
+from layoutdm.metrics.prdc import reached
 
 # Indices drawn at once: bounds memory for large sets.
 _BLOCK = 2_000_000
@@ -74,6 +75,42 @@ def bootstrap_fid(
     spread = float(np.std(_redraws(first, _distance_to(second), resamples, seed), ddof=1))
     reach = NormalDist().inv_cdf((1 + level) / 2) * spread
     return Interval(value, max(value - reach, 0.0), value + reach, level)
+
+
+def bootstrap_prdc(
+    generated: ArrayLike,
+    reference: ArrayLike,
+    k: int = 5,
+    *,
+    level: float = 0.95,
+    resamples: int = 100,
+    seed: int = 0,
+) -> dict[str, Interval]:
+    """Intervals of precision, recall, density and coverage, the reference being fixed.
+
+    Precision and density are means over the generated layouts. Recall and coverage ask whether any
+    generated layout reaches a real one, so redraws, which repeat layouts, would reach fewer; they
+    are taken from random halves instead, whose spread is that of the whole set when the halves are
+    drawn without repeats. The balls stay those of the whole set.
+    """
+    _check(level, resamples)
+    size = len(np.asarray(generated))
+    rng = np.random.default_rng(seed)
+    ranks = np.argsort(rng.random((size, resamples)), axis=0)
+    found = reached(generated, reference, k, ranks < size // 2)
+    reach = NormalDist().inv_cdf((1 + level) / 2)
+
+    def spread(hits: Bools) -> Interval:
+        shares = hits.mean(axis=0)
+        value, off = float(shares[0]), reach * float(np.std(shares[1:], ddof=1))
+        return Interval(value, max(value - off, 0.0), min(value + off, 1.0), level)
+
+    return {
+        "precision": bootstrap_mean(found.held > 0, level=level, seed=seed),
+        "recall": spread(found.recalled),
+        "density": bootstrap_mean(found.held / k, level=level, seed=seed),
+        "coverage": spread(found.covered),
+    }
 
 
 def _distance_to(reference: Floats) -> Callable[[Floats, Floats], float]:

@@ -18,10 +18,11 @@ The figures are those of the `prdc` package. Distances are made in blocks of row
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.fid import check_features
@@ -40,8 +41,35 @@ class PRDC(NamedTuple):
     coverage: float
 
 
+@dataclass(frozen=True)
+class Reached:
+    """What the four figures are means of.
+
+    held: for each generated point, how many real balls hold it. recalled, covered: for each real
+    point, whether a generated ball holds it and whether its own ball holds a generated point; one
+    column for all generated points, and one more for each share of them that was asked for.
+    """
+
+    held: NDArray[np.int64]
+    recalled: Bools
+    covered: Bools
+
+
 def prdc(generated: ArrayLike, reference: ArrayLike, k: int = 5) -> PRDC:
     """All four at once; each set needs more than k layouts."""
+    found = reached(generated, reference, k)
+    return PRDC(
+        precision=float((found.held > 0).mean()),
+        recall=float(found.recalled[:, 0].mean()),
+        density=float(found.held.mean() / k),
+        coverage=float(found.covered[:, 0].mean()),
+    )
+
+
+def reached(
+    generated: ArrayLike, reference: ArrayLike, k: int, shares: Bools | None = None
+) -> Reached:
+    """Which points lie in which balls; `shares` (generated, n) picks subsets of the generated."""
     if k < 1:
         raise LayoutdmError(f"k: must be at least 1, got {k}")
     fake, real = check_features(generated, reference, least=1)
@@ -56,21 +84,21 @@ def prdc(generated: ArrayLike, reference: ArrayLike, k: int = 5) -> PRDC:
     fake, real = fake - centre, real - centre
     real_radius, fake_radius = _radii(real, k), _radii(fake, k)
 
+    # Counted by matrix products, so that many shares cost little more than one.
+    picked = np.ones((len(fake), 1), dtype=np.float32)
+    if shares is not None:
+        picked = np.concatenate([picked, shares.astype(np.float32)], axis=1)
     held = np.zeros(len(fake), dtype=np.int64)
-    recalled = np.zeros(len(real), dtype=bool)
-    covered = np.zeros(len(real), dtype=bool)
+    recalled = np.zeros((len(real), picked.shape[1]), dtype=bool)
+    covered = np.zeros_like(recalled)
     for rows, squared in _blocks(real, fake):
         inside_real = _inside(squared, real_radius[rows][:, None], real[rows], fake)
         held += inside_real.sum(0)
         # A real ball holds some generated point exactly when the nearest one is inside.
-        covered[rows] = inside_real.any(1)
-        recalled[rows] = _inside(squared, fake_radius[None], real[rows], fake).any(1)
-    return PRDC(
-        precision=float((held > 0).mean()),
-        recall=float(recalled.mean()),
-        density=float(held.mean() / k),
-        coverage=float(covered.mean()),
-    )
+        covered[rows] = inside_real.astype(np.float32) @ picked > 0
+        inside_fake = _inside(squared, fake_radius[None], real[rows], fake)
+        recalled[rows] = inside_fake.astype(np.float32) @ picked > 0
+    return Reached(held, recalled, covered)
 
 
 def _blocks(rows: Floats, columns: Floats) -> Iterator[tuple[slice, Floats]]:
