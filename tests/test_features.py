@@ -24,7 +24,7 @@ from layoutdm.metrics.features import (
     load_features,
 )
 from layoutdm.metrics.fid import fid
-from layoutdm.train.features import FeatureTraining, train_features
+from layoutdm.train.features import Evaluation, FeatureTraining, train_features
 from layoutdm.train.features_data import Noise, epoch, examples, fixed_batches, make_batch
 from layoutdm.train.features_export import export_encoder
 from layoutdm.train.features_net import FeatureAutoencoder, FeatureShape, feature_loss
@@ -269,6 +269,28 @@ def test_training_learns_writes_and_goes_on(tmp_path: Path) -> None:
     assert again.steps > report.steps
 
 
+def test_a_budget_of_steps_is_repeatable_and_resumes_exactly(tmp_path: Path) -> None:
+    torch.set_num_threads(1)
+    train, val = random_layouts(50, 1, longest=4), random_layouts(12, 2, longest=4)
+    steps = FeatureTraining(steps=16, warmup_steps=5, evaluate_steps=2, batch_size=16)
+
+    class StopError(Exception):
+        pass
+
+    def stop(evaluation: Evaluation, folder: Path) -> None:
+        if evaluation.step == 6:  # in the middle of the second epoch of four batches
+            raise StopError
+
+    whole = train_features(train, val, LABELS, tmp_path / "whole", steps)
+    assert whole.steps == 16 and not whole.stopped_early
+    with pytest.raises(StopError):
+        train_features(train, val, LABELS, tmp_path / "cut", steps, on_evaluation=stop)
+    resumed = train_features(train, val, LABELS, tmp_path / "cut", steps)
+    assert resumed.chosen.val_loss == whole.chosen.val_loss
+    for name in ("whole", "cut"):
+        assert load_features(tmp_path / name).hash == load_features(tmp_path / "whole").hash
+
+
 def test_training_stops_early_without_progress(tmp_path: Path) -> None:
     still = FeatureTraining(minutes=5, learning_rate=0.0, evaluate_steps=1, patience=2)
     layouts = random_layouts(6, longest=2)
@@ -283,6 +305,8 @@ def test_training_rejects_bad_input(tmp_path: Path) -> None:
         train_features(random_layouts(9), random_layouts(9), LABELS[:2], tmp_path)
     with pytest.raises(LayoutdmError, match="minutes must be greater than 0"):
         FeatureTraining(minutes=0)
+    with pytest.raises(LayoutdmError, match="steps must be at least 1"):
+        FeatureTraining(steps=0)
 
 
 @pytest.mark.slow

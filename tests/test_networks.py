@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 from torch import nn
@@ -124,3 +126,32 @@ def test_wrong_shapes_are_refused() -> None:
         NetworkConfig(SIZES, kind="other")
     config = NetworkConfig(SIZES, about_levels=3)
     assert NetworkConfig.from_dict(config.to_dict()) == config
+
+
+CENTRES = ((0.25, 0.5, 0.75, 0.9), (0.2, 0.4, 0.6, 0.8), (0.1, 0.2, 0.5, 1.0), (0.1, 0.2, 0.3, 0.4))
+
+
+def test_a_value_scores_as_its_edges_do_once_its_partner_is_known() -> None:
+    """All weights zero but the score of one left edge: x = 0.5 and width 0.5 start at 0.25."""
+    network = build(NetworkConfig(SIZES, width=16, heads=2, edges=101, centres=CENTRES))
+    assert isinstance(network, nn.Module)
+    for parameter in network.parameters():
+        nn.init.zeros_(parameter)
+    network.edge_heads.bias.data[25] = 20.0  # lines 0 to 100 are left edges
+    mask = 5
+    known_width = torch.tensor([[[0, mask, mask, 2, mask], [0, mask, mask, mask, mask]]])
+    x = network(Query(known_width)).log_probs[1].exp()
+    assert float(x[0, 0, 1]) == pytest.approx(1.0, abs=1e-6)
+    assert x[0, 1].tolist() == pytest.approx([0.2] * 5)  # nothing is known: no edges to score
+    known_x = torch.tensor([[[0, 1, mask, mask, mask]]])
+    width = network(Query(known_x)).log_probs[3].exp()
+    assert float(width[0, 0, 2]) == pytest.approx(1.0, abs=1e-6)
+    height = network(Query(known_x)).log_probs[4].exp()
+    assert height[0, 0].tolist() == pytest.approx([0.2] * 5)  # the other axis does not care
+
+
+def test_edges_need_the_bins() -> None:
+    with pytest.raises(LayoutdmError, match="edges need the bin centres"):
+        NetworkConfig(SIZES, edges=9)
+    config = NetworkConfig(SIZES, edges=9, centres=CENTRES)
+    assert NetworkConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
