@@ -27,6 +27,7 @@ CONFIGS = {
     "element": NetworkConfig(**BASIC, about_levels=2),
     "element without drafts": NetworkConfig(**BASIC),
     "element with edges": NetworkConfig(**BASIC, edges=9, centres=CENTRES),
+    "element with space": NetworkConfig(**BASIC, edges=9, centres=CENTRES, space=True),
     "element with time": NetworkConfig(**BASIC, time="adaln"),
     "paper": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False),
     "paper as published": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False,

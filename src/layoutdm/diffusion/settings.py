@@ -15,6 +15,7 @@ CHOICES = {
     "filter": ("prediction", "published"),
     "remask_form": ("cap", "rescale"),
     "about": ("auto", "network", "prior", "both"),
+    "order": ("random", "elements"),
 }
 
 
@@ -43,6 +44,9 @@ class Settings:
     relation_updates: int = 3
     relation_range: tuple[float, float] = (0.1, 1.0)  # share of the levels that are guided
     ordered: bool = False  # unconditional requests: elements in top-left order
+    # Which tokens are decided first: any, as the forward process masks them, or one element after
+    # the other, each label, width, height, x, y. At each level the schedule says how many.
+    order: str = "random"
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 
     def __post_init__(self) -> None:

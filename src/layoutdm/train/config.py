@@ -58,6 +58,7 @@ class TrainConfig:
     block: str = "prenorm"
     normalise: str = "modality"
     edges: int = 255  # lines of the grid on which the element network scores edges; 0 for none
+    space: bool = True  # with edges: see what other elements cover, so that free space is found
 
     # Diffusion: a preset's name; see Schedule.preset
     schedule: str = "published"
@@ -72,6 +73,7 @@ class TrainConfig:
     # Drafts use the third level (0.1, the paper's) this often, else any of the levels.
     about_usual: float = 0.6
     ordered: float = 0.0  # share of unconditional layouts in top-left order with position ids
+    in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
 
     # Loss
     auxiliary_weight: float = 0.1
@@ -140,6 +142,9 @@ class TrainConfig:
         )
         self.noise_schedule()  # refuses numbers that make no schedule
         _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
+        _require(
+            0 <= self.in_sequence <= 1, f"in_sequence must be a probability, got {self.in_sequence}"
+        )
         _require(0 <= self.ordered <= 1, f"ordered must be a probability, got {self.ordered}")
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")
         _require(
@@ -182,6 +187,7 @@ class TrainConfig:
             centres=tuple(tuple(map(float, part)) for part in tokenizer.bins.centres)
             if self.edges and self.kind == "element"
             else (),
+            space=self.space and self.edges > 0 and self.kind == "element",
         )
 
     def noise_schedule(self) -> Schedule:
@@ -264,8 +270,10 @@ def _parse(name: str, kind: str, text: str) -> Any:
             return None
         if kind.startswith("int"):
             return int(text)
+        if kind == "bool":
+            return {"true": True, "false": False}[text.lower()]
         return float(text) if kind.startswith("float") else text
-    except ValueError:
+    except (ValueError, KeyError):
         raise LayoutdmError(f"--set {name}={text}: {text!r} should be of type {kind}") from None
 
 

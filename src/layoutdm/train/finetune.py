@@ -36,6 +36,9 @@ def adapt(base: LoadedModel, tokenizer: Tokenizer) -> Network:
         tables = ("embed.weight", "head.weight")
     for name in tables:
         state[name] = label_rows(state[name], known, labels)
+    if old.space:  # rows and columns are labels
+        rows = label_rows(state["cover"], known, labels)
+        state["cover"] = label_rows(rows.T, known, labels).T.contiguous()
     network.load_state_dict(state)
     return network
 

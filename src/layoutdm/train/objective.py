@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.reveal import DECIDED_AS
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.losses import Batch, number_loss, terms
 from layoutdm.train.networks import Network
@@ -33,6 +34,8 @@ class Objective(nn.Module):
         weight: 1 / (T p(t)) of each layout's level. noise: see `corrupt_tokens`.
         """
         settings, levels = self.settings, self.schedule.steps
+        if settings.in_sequence:
+            noise = in_sequence(batch, noise, settings.in_sequence)
         found = terms(self.network, self.schedule, batch, level, noise)
         counted = found.counted.clamp(min=1)
         factor: Tensor | float = settings.auxiliary_weight
@@ -50,6 +53,21 @@ class Objective(nn.Module):
             found_number = number_loss(self.network, batch, shown, hidden)
             loss = loss + settings.number_weight * found_number.mean()
         return loss, (found.variational / counted).detach()
+
+
+def in_sequence(batch: Batch, noise: Tensor, share: float) -> Tensor:
+    """The noise, with a share of the layouts masked from the last element to the first.
+
+    Independent masks leave nearly every element half known. A sampler that decides one element
+    after the other meets other states: so many elements whole, the rest not begun.
+    """
+    unknown = batch.valid[..., None] & ~batch.known
+    order = unknown[..., list(DECIDED_AS)].flatten(1)
+    ranks = (order.cumsum(dim=1) - 0.5) / order.sum(dim=1, keepdim=True).clamp(min=1)
+    back = [DECIDED_AS.index(m) for m in range(5)]
+    ranks = ranks.view(unknown.shape)[..., back].to(noise.dtype)
+    chosen = (noise[1, :, 0, 1] < share)[:, None, None]
+    return torch.stack([torch.where(chosen, ranks, noise[0]), noise[1]])
 
 
 def hide_fields(noise: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.networks.edges import edge_tables
+from layoutdm.train.networks.element import COVER
 
 OPSET = 17
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
@@ -105,16 +106,13 @@ class Graph:
 def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     """The whole network: from tokens to log-probabilities of every modality."""
     graph = Graph(weights)
-    x, mask = (
-        _element_inputs(graph, config)
-        if config.kind == "element"
-        else (_paper_inputs(graph, config))
-    )
-    x = _blocks(graph, config, x, mask)
     if config.kind == "element":
-        _element_outputs(graph, config, x)
+        edges = _edge_places(graph, config) if config.edges else ""
+        x, mask = _element_inputs(graph, config, edges)
+        _element_outputs(graph, config, _blocks(graph, config, x, mask), edges)
     else:
-        _paper_outputs(graph, config, x)
+        x, mask = _paper_inputs(graph, config)
+        _paper_outputs(graph, config, _blocks(graph, config, x, mask))
     model = helper.make_model(
         helper.make_graph(graph.nodes, "layoutdm", *_signature(config), graph.initializers),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)],
@@ -165,7 +163,7 @@ def _signature(
     return inputs, outputs
 
 
-def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
+def _element_inputs(graph: Graph, config: NetworkConfig, edges: str) -> tuple[str, str]:
     """One vector per element after the first, and the mask of what may be attended to.
 
     All embeddings of an element are rows of one table: a single lookup and a single sum, since for
@@ -178,7 +176,7 @@ def _element_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
         ids.append("about")
     if config.edges:
         tables += [f"edge.{k}" for k in range(4)]
-        ids.append(_edge_places(graph, config))
+        ids.append(edges)
     tables.append("position")
     ids.append(graph.op("Unsqueeze", "position", graph.ints(2)))
     starts = np.cumsum([0, *(len(graph.weights[f"{name}.weight"]) for name in tables)])[:-1]
@@ -290,7 +288,7 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
     return graph.norm(x, "norm")
 
 
-def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
+def _element_outputs(graph: Graph, config: NetworkConfig, x: str, edges: str) -> None:
     first, rest = graph.ints(0), graph.ints(1)
     axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
     elements = graph.op("Slice", x, rest, end, axis)
@@ -299,7 +297,7 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
         named = config.sizes[0] + 1
         splits = graph.ints(named, sum(size + 1 for size in config.sizes[1:]))
         label, boxes = graph.ops("Split", logits, splits, outputs=2, axis=2)
-        boxes = _edge_outputs(graph, config, elements, boxes)
+        boxes = _edge_outputs(graph, config, elements, boxes, edges)
         logits = graph.op("Concat", label, boxes, axis=2)
     splits = graph.ints(*(size + 1 for size in config.sizes))
     parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
@@ -309,14 +307,58 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
     graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
 
 
-def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str) -> str:
+def _cover_scores(graph: Graph, config: NetworkConfig, x: str, edges: str) -> str:
+    """What each edge's line adds to the score for covering others; see ElementNetwork._covered."""
+    lines = config.edges
+    labels = graph.op("Gather", "tokens", graph.constant(np.array(0, dtype=np.int64)), axis=2)
+    states = graph.ints(config.sizes[0] + 2)
+    row = graph.op("Mul", graph.op("Unsqueeze", labels, graph.ints(2)), states)
+    pair = graph.op("Add", row, graph.op("Unsqueeze", labels, graph.ints(1)))
+    flat = graph.op("Reshape", graph.weight("cover"), graph.ints(-1))
+    weight = graph.op("Gather", flat, pair, axis=0)
+    # No element covers itself: ones without the diagonal, and without slots that only fill up.
+    shown = graph.op("Unsqueeze", graph.op("Cast", "valid", to=TensorProto.FLOAT), graph.ints(1))
+    weight = graph.op("Mul", weight, shown)
+    itself = graph.op("EyeLike", graph.op("ReduceMax", weight, axes=[0], keepdims=0), dtype=1)
+    weight = graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
+    places = graph.op("Cast", edges, to=TensorProto.FLOAT)
+    sides = graph.ops("Split", places, graph.ints(1, 1, 1, 1), outputs=4, axis=2)  # (B, S, 1)
+    flipped = [graph.op("Transpose", side, perm=[0, 2, 1]) for side in sides]
+    grid = graph.constant(np.arange(lines, dtype=np.float32))
+    more = graph.op("Add", graph.linear(x, "cover_more"), graph.number(1.0))
+    scales = graph.ops("Split", more, graph.ints(1, 1), outputs=2, axis=2)
+    parts = []
+    for axis in range(2):
+        low, high = 2 - 2 * axis, 3 - 2 * axis
+        shared = graph.op(
+            "Sub",
+            graph.op("Min", sides[high], flipped[high]),
+            graph.op("Max", sides[low], flipped[low]),
+        )
+        extent = graph.op("Max", graph.op("Sub", sides[high], sides[low]), graph.number(1.0))
+        share = graph.op("Div", graph.op("Relu", shared), extent)
+        after = graph.op("GreaterOrEqual", grid, sides[2 * axis])
+        inside = graph.op("And", after, graph.op("Less", grid, sides[2 * axis + 1]))
+        inside = graph.op("Cast", inside, to=TensorProto.FLOAT)
+        taken = graph.op("MatMul", graph.op("Mul", weight, share), inside)
+        before = graph.op("CumSum", taken, graph.constant(np.array(2, dtype=np.int64)), exclusive=1)
+        scale = graph.op("Mul", scales[axis], graph.number(COVER))
+        change = graph.op("Mul", before, scale)
+        parts += [graph.op("Neg", change), change]
+    return graph.op("Concat", *parts, axis=2)
+
+
+def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edges: str) -> str:
     """The logits of x, y, width, height, with the scores of the edges that each value would have.
 
     One row of scores holds all four edges and a 0 for no edge. For each attribute a table says
     which two of them belong to its values, given the token of its partner.
     """
     lines = config.edges
-    scores = graph.op("Pad", graph.linear(x, "edge_heads"), graph.ints(0, 0, 0, 0, 0, 1))
+    scores = graph.linear(x, "edge_heads")
+    if config.space:
+        scores = graph.op("Add", scores, _cover_scores(graph, config, x, edges))
+    scores = graph.op("Pad", scores, graph.ints(0, 0, 0, 0, 0, 1))
     tables = edge_tables(config.centres, lines)
     found = []
     for attribute in range(4):

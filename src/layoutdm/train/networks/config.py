@@ -38,6 +38,7 @@ class NetworkConfig:
     about_levels: int = 0  # element network only: noise levels of drafts that it can read
     edges: int = 0  # element network only: lines of the grid that edges are scored on; 0 for none
     centres: tuple[tuple[float, ...], ...] = ()  # bin centres of x, y, width, height, for `edges`
+    space: bool = False  # with edges: score values by how much of other elements they would cover
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -51,6 +52,8 @@ class NetworkConfig:
                 f"network width {self.width} must be a multiple of its heads {self.heads}"
             )
 
+        if self.space and not self.edges:
+            raise LayoutdmError("network space needs edges; set edges to a number of lines")
         if self.edges and tuple(len(part) for part in self.centres) != self.sizes[1:]:
             raise LayoutdmError(
                 "network edges need the bin centres of x, y, width and height, "
