@@ -25,26 +25,24 @@ from layoutdm.metrics.features import FeatureNetwork, features_for, load_feature
 from layoutdm.metrics.violation import relation_edges
 
 TASKS = ("unconditional", "c", "cwh", "completion", "refinement", "relation")
-STEPS: list[dict[str, Any]] = [{"steps": n} for n in (100, 50, 30, 20, 10)]
-FILTERS: list[dict[str, Any]] = [
-    {"steps": 30, **change}
-    for change in (
-        {"temperature": 0.9},
-        {"top_p": 0.95},
-        {"grid": "cosine"},
-        {"remask": 0.02},
-        {"remask": 0.05},
-    )
+STEPS: list[dict[str, Any]] = [
+    {"steps": n, "top_p": 0.95, "order": order}
+    for order in ("elements", "random")
+    for n in (100, 50, 30, 20, 10)
 ]
+FILTERS: list[dict[str, Any]] = [
+    {"steps": 50, "order": "elements", **change}
+    for change in ({}, {"top_p": 0.9}, {"temperature": 0.9})
+] + [{"steps": 50, **change} for change in ({"top_p": 0.95, "grid": "cosine"}, {"remask": 0.02})]
 EXTRA: dict[str, list[dict[str, Any]]] = {
-    "unconditional": [{"steps": 30, "ordered": True}, {"steps": 100, "ordered": True}],
-    "refinement": [{"steps": 30, "about": "prior"}, {"steps": 30, "about": "both"}],
-    "relation": [{"steps": 30, "relation_strength": s} for s in (0.0, 5.0, 50.0, 420.0, 2000.0)],
+    "refinement": [{"steps": 20, "about": "prior"}, {"steps": 20, "about": "both"}],
 }
 
 
 def candidates(task: str) -> list[dict[str, Any]]:
-    return [*STEPS, *FILTERS, *EXTRA.get(task, [])]
+    more = {"ordered": True} if task == "unconditional" else {}
+    plain = [{"steps": 50, "top_p": 0.95, "ordered": False}] if more else []
+    return [{**found, **more} for found in (*STEPS, *FILTERS, *EXTRA.get(task, []))] + plain
 
 
 def conditions(task: str, real: Sequence[Layout], count: int, seed: int) -> list[Spec]:
@@ -76,6 +74,7 @@ def measure(
         "features": features.hash,
         "fid": metrics.fid(features.extract(made), features.extract(real)),
         "alignment": float(metrics.alignment(packed.bbox, packed.mask)),
+        "overlap": float(metrics.overlap(packed.bbox, packed.mask)),
         "elements": float(np.mean([len(layout) for layout in made])),
         "milliseconds": 1000 * seconds / len(made),
     }

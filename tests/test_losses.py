@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from layoutdm.diffusion import Schedule, jump
 from layoutdm.train.config import TrainConfig, preset
 from layoutdm.train.losses import Batch, number_loss, terms
 from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
-from layoutdm.train.objective import Objective
+from layoutdm.train.objective import Objective, in_sequence
 from layoutdm.train.times import Times, stratified
 
 SIZES = (3, 2, 2, 2, 2)
@@ -232,3 +233,27 @@ def test_importance_history_does_not_depend_on_the_number_of_processes() -> None
         assert torch.equal(half.history, whole.history)
         assert torch.equal(half.seen, whole.seen)
     assert whole.history.tolist() == pytest.approx([0.5, 0.4, 7.7 / 3, 0.0])
+
+
+def test_masks_in_sequence_leave_whole_elements_first() -> None:
+    batch = random_batch(6, 3)
+    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
+    same = in_sequence(batch, noise, 0.0)
+    assert torch.equal(same, noise)
+    ranks = in_sequence(batch, noise, 1.0)[0]
+    free = batch.valid[..., None] & ~batch.known
+    for row, open_ in zip(ranks, free, strict=True):
+        turns = [(float(row[s, m]), s, m) for s, m in open_.nonzero().tolist()]
+        turns.sort()
+        assert [s for _, s, _ in turns] == sorted(s for _, s, _ in turns)
+        assert all(0 < rank < 1 for rank, _, _ in turns)
+
+
+def test_hidden_fields_are_masked_for_the_number() -> None:
+    network, batch = tiny_network(), random_batch(4, 3)
+    shown = batch.valid
+    every = torch.ones_like(batch.tokens, dtype=torch.bool)
+    hidden = number_loss(network, batch, shown, every)
+    blank = replace(batch, tokens=torch.tensor(SIZES).expand_as(batch.tokens) + 1)
+    assert torch.allclose(hidden, number_loss(network, blank, shown))
+    assert not torch.allclose(hidden, number_loss(network, batch, shown))

@@ -360,3 +360,30 @@ def test_a_trace_shows_every_state_and_decides_each_token_once():
     for (_, before), (_, after) in itertools.pairwise(states):
         decided = before != MASK
         assert np.array_equal(before[decided], after[decided])
+
+
+def test_one_element_after_the_other_in_the_order_of_label_size_place():
+    known = unknown(3, 4)
+    known.tokens[1, 2, :] = 0  # an element that is known takes no turn
+    known.fixed[1, 2, :] = True
+    sampler = Sampler(constant(), Schedule(), Settings(steps=20, order="elements"))
+    before, turns = None, [[], [], []]
+    for state in sampler.walk(known, [stream(0, i) for i in range(3)]):
+        masked = state.tokens == MASK
+        if before is not None:
+            for layout, slot, attribute in zip(*np.nonzero(before & ~masked), strict=True):
+                turns[layout].append((slot, attribute))
+        before = masked
+    assert not before.any()
+    for layout, slots in enumerate(([0, 1, 2, 3], [0, 1, 3], [0, 1, 2, 3])):
+        assert [slot for slot, _ in turns[layout]] == sorted(slot for slot, _ in turns[layout])
+        assert {slot for slot, _ in turns[layout]} == set(slots)
+    # 20 steps, 20 tokens: one a step, so the order within an element shows too.
+    assert turns[0][:5] == [(0, 0), (0, 3), (0, 4), (0, 1), (0, 2)]
+
+
+def test_the_order_does_not_change_the_distribution_of_independent_tokens():
+    known = unknown(4000, 2)
+    rows = run(constant(0.1, 0.2, 0.3, 0.4), known, steps=7, order="elements")
+    shares = np.bincount(rows[..., 1].ravel(), minlength=4) / rows[..., 1].size
+    assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=0.02)

@@ -45,7 +45,8 @@ class Settings:
     relation_range: tuple[float, float] = (0.1, 1.0)  # share of the levels that are guided
     ordered: bool = False  # unconditional requests: elements in top-left order
     # Which tokens are decided first: any, as the forward process masks them, or one element after
-    # the other, each label, width, height, x, y. At each level the schedule says how many.
+    # the other, each label, width, height, x, y. At each level the schedule says how many. Always
+    # random where tokens may change again: priors, published forms, schedules that replace.
     order: str = "random"
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 

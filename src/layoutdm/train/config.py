@@ -215,7 +215,12 @@ class TrainConfig:
 
 PRESETS: dict[str, dict[str, Any]] = {
     # The default for models that people use: five times faster than the paper's network.
-    "element": {},
+    "element": {
+        "batch_size": 64,
+        "tasks": (0.45, 0.18, 0.10, 0.10, 0.17),
+        "ordered": 0.5,
+        "in_sequence": 0.4,
+    },
     # The published recipe: 12.4 million parameters, plateau schedule, no tasks. Averaged weights
     # are an addition; ema=0 is as published.
     "paper": {
