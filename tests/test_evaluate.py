@@ -258,6 +258,20 @@ def test_command(tmp_path: Path, model_folder: Path) -> None:
     assert results["summary"][0]["fid"]["mean"] > 0
     assert (tmp_path / "out" / "fid_steps.png").stat().st_size > 5000
     assert (tmp_path / "out" / "density_coverage.png").exists()
+    card = tmp_path / "card.md"
+    card.write_text(
+        "# Mine\n\n<!-- scores of tiny -->\nstale scores\n<!-- end of scores -->\n\n## After\n"
+    )
+    more = ["--task", "c", "--steps", "own,1", "--seeds", "0", "--samples", "10"]
+    second = subprocess.run(
+        [*command, *more, "--into", str(card)], capture_output=True, text=True, check=False
+    )
+    assert second.returncode == 0, second.stderr
+    text = card.read_text()
+    assert text.startswith("# Mine\n") and text.endswith("\n\n## After\n") and "stale" not in text
+    calls = [line.split("|")[1:3] for line in text.splitlines() if line.startswith("| C→S+P")]
+    assert [number.strip() for _, number in calls] == ["**100**", "2", "1"]  # of both runs
+    assert "| Unconditional | 2 | 1 |" in text and "| real data |" in text
     other = subprocess.run(
         [*command, *options, "--split", "val"], capture_output=True, text=True, check=False
     )
@@ -266,3 +280,7 @@ def test_command(tmp_path: Path, model_folder: Path) -> None:
         [*command, "--seeds", "one"], capture_output=True, text=True, check=False
     )
     assert wrong.returncode == 2
+    missing = subprocess.run(
+        [*command, "--into", "no.md"], capture_output=True, text=True, check=False
+    )
+    assert missing.returncode == 2 and "no.md" in missing.stderr

@@ -20,8 +20,8 @@ def evaluate(
     ] = "all",
     split: Annotated[str, typer.Option(help="Split that is the reference.")] = "test",
     steps: Annotated[
-        str | None, typer.Option(help="Number of steps, or several: 10,20,50. Default: its own.")
-    ] = None,
+        str, typer.Option(help="Number of steps, or several: own,20,10. own: the model's default.")
+    ] = "own",
     seeds: Annotated[str, typer.Option(help="Sampling seeds, with commas.")] = "0,1,2",
     out: Annotated[
         Path | None, typer.Option(help="Folder for the results; an unfinished run goes on.")
@@ -37,6 +37,10 @@ def evaluate(
         str | None,
         typer.Option(help="Feature network: rico25, publaynet or a folder; default: by labels."),
     ] = None,
+    into: Annotated[
+        list[Path] | None,
+        typer.Option(help="Markdown file, such as a model card, to put the table of scores into."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Layouts generated together.")] = 64,
     threads: Annotated[int, typer.Option(min=0, help="Cores to use; 0 takes all.")] = 0,
 ) -> None:
@@ -45,7 +49,8 @@ def evaluate(
     1,000 layouts for the unconditional task, one for each layout of the split otherwise; the
     reference is the whole split, and real layouts of another split give the floor. Writes
     results.json with every setting, table.md in the paper's layout, plots and sample sheets. What
-    is done already is not done again when the command is started once more.
+    is done already is not done again when the command is started once more, and everything that was
+    done in the folder is in the report.
 
     Examples:
 
@@ -57,7 +62,8 @@ def evaluate(
     """
     import json
 
-    from layoutdm.cli.evaluation import Choice, run, whole_numbers
+    from layoutdm.cli.evaluation import Choice, run, step_numbers, whole_numbers
+    from layoutdm.evaluate.card import insert_scores
     from layoutdm.evaluate.table import lines
 
     choice = Choice(
@@ -65,7 +71,7 @@ def evaluate(
         data=data,
         tasks=task,
         split=split,
-        steps=whole_numbers(steps, "--steps", 1) if steps else (None,),
+        steps=step_numbers(steps),
         seeds=whole_numbers(seeds, "--seeds", 0),
         out=out or Path("evaluation") / Path(model).name / Path(data).stem,
         samples=samples,
@@ -75,9 +81,15 @@ def evaluate(
         batch_size=batch_size,
         threads=threads,
     )
+    for path in into or ():
+        if not path.is_file():
+            raise typer.BadParameter(f"{path} is no file; give one", param_hint="--into")
     paths = run(choice)
-    for line in lines(json.loads(paths[0].read_text(encoding="utf-8"))):
+    results = json.loads(paths[0].read_text(encoding="utf-8"))
+    for line in lines(results):
         print(line)
+    for path in into or ():
+        insert_scores(path, results)
     print()
     for path in paths:
         print(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,18 @@ def whole_numbers(text: str, option: str, least: int) -> tuple[int, ...]:
             param_hint=option,
         )
     return tuple(dict.fromkeys(found))
+
+
+def step_numbers(text: str) -> tuple[int | None, ...]:
+    """Numbers of steps; `own` is the model's default.
+
+    >>> step_numbers("own,20")
+    (None, 20)
+    """
+    parts = [part.strip() for part in text.split(",")]
+    given = ",".join(part for part in parts if part != "own")
+    numbers = whole_numbers(given, "--steps", 1) if given or "own" not in parts else ()
+    return (None, *numbers) if "own" in parts else numbers
 
 
 def _numbers(text: str | None) -> tuple[float, ...]:
@@ -183,6 +196,10 @@ def evaluate_cells(
             if sheet not in sheets:
                 sheets.append(write_sheet(cell, made, plan, reference, out))
             progress.remove_task(bar)
+    todo_names = {cell.name for cell in todo}
+    for path in sorted((out / "scores").glob("*.json")):  # of earlier calls with the same plan
+        if path.stem not in todo_names:
+            records.append(json.loads(path.read_text(encoding="utf-8")))
     lowest = floor(other, reference, plan, network, missing, out)
     labels = sorted({name for layout in reference for name in layout.labels})
     results = collect(plan, records, lowest, labels, missing, own_steps)

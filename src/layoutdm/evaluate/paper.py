@@ -30,16 +30,38 @@ _ROWS: Mapping[str, Mapping[str, Mapping[str, tuple[float | None, float]]]] = {
 }
 
 
+# The better of the paper and the best released rival, each divided by its own floor.
+_MARKS: Mapping[str, Mapping[str, float]] = {
+    "rico25": {"unconditional": 2.6, "c": 1.8, "cwh": 1.2, "completion": 2.0, "refinement": 1.1},
+    "publaynet": {"unconditional": 1.9, "c": 0.8, "cwh": 0.7, "completion": 1.2, "refinement": 1.0},
+}
+
+
 def paper_rows(labels: Iterable[str], task: str) -> dict[str, tuple[float | None, float]] | None:
     """The paper's (LayoutDM, real data) by metric, for data with its labels; else None.
 
     >>> paper_rows(["text", "title", "list", "table", "figure"], "c")["fid"]
     (7.95, 6.25)
     """
+    name = _data_of(labels)
+    return (dict(_ROWS[name].get(task, {})) or None) if name else None
+
+
+def mark(labels: Iterable[str], task: str) -> float | None:
+    """The distance to the floor (FID over the floor's) to beat, for data with these labels.
+
+    >>> mark(["Text", "Image"], "cwh")
+    1.2
+    """
+    name = _data_of(labels)
+    return _MARKS[name].get(task) if name else None
+
+
+def _data_of(labels: Iterable[str]) -> str | None:
     from layoutdm.data.labels import PUBLAYNET, RICO25
 
     used = set(labels)
     for name, known in (("publaynet", PUBLAYNET), ("rico25", RICO25)):
         if used and used <= set(known):
-            return dict(_ROWS[name].get(task, {})) or None
+            return name
     return None

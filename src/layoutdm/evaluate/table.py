@@ -41,7 +41,7 @@ def summary(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         cell = record["cell"]
         groups.setdefault((cell["task"], cell["steps"], cell["strength"]), []).append(record)
     rows = []
-    for (task, steps, strength), members in groups.items():
+    for (task, steps, strength), members in sorted(groups.items(), key=lambda g: _place(*g[0])):
         row: dict[str, Any] = {"task": task, "steps": steps, "strength": strength}
         row["seeds"] = [member["cell"]["seed"] for member in members]
         row["ms_per_layout"] = mean(member["ms_per_layout"] for member in members)
@@ -56,12 +56,18 @@ def summary(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def _place(task: str, steps: int | None, strength: float | None) -> tuple[float, ...]:
+    """Tasks as the paper lists them; a model's own number of steps first, then most to fewest."""
+    known = list(TITLES).index(task) if task in TITLES else len(TITLES)
+    return known, -(steps or float("inf")), -1.0 if strength is None else strength
+
+
 def lines(results: Mapping[str, Any]) -> list[str]:
     """The paper's columns for a terminal, one line a row."""
     found = []
     for row in results["summary"]:
         names = COLUMNS[row["task"]][: 3 if row["task"] == "refinement" else 2]
-        values = "   ".join(f"{HEADS[name]} {_spread(row[name])}" for name in names)
+        values = "   ".join(f"{HEADS[name]} {spread(row[name])}" for name in names)
         found.append(f"{TITLES[row['task']]:<14} {row_name(row, results)}:   {values}")
         if results["floor"]:
             real = "   ".join(
@@ -115,7 +121,7 @@ def _task(task: str, results: Mapping[str, Any]) -> list[str]:
     for row in results["summary"]:
         if row["task"] != task:
             continue
-        values = " | ".join(_spread(row[name]) for name in columns)
+        values = " | ".join(spread(row[name]) for name in columns)
         text.append(f"| {row_name(row, results)} | {values} | {row['ms_per_layout']:.1f} |")
     if results["floor"]:
         values = " | ".join(plain(floor_value(results["floor"], task, name)) for name in columns)
@@ -178,7 +184,8 @@ def plain(value: float | None) -> str:
     )
 
 
-def _spread(found: Mapping[str, float | None]) -> str:
+def spread(found: Mapping[str, float | None]) -> str:
+    """A mean, and its standard deviation where there are several seeds."""
     if found["std"] is None:
         return plain(found["mean"])
     return f"{plain(found['mean'])} ± {plain(found['std'])}"
