@@ -150,6 +150,29 @@ def test_a_value_scores_as_its_edges_do_once_its_partner_is_known() -> None:
     assert height[0, 0].tolist() == pytest.approx([0.2] * 5)  # the other axis does not care
 
 
+def test_free_space_is_found() -> None:
+    """Covering costs: between two known elements of a column only one height of four fits."""
+    network = build(NetworkConfig(SIZES, width=16, heads=2, edges=101, centres=CENTRES, space=True))
+    assert isinstance(network, nn.Module)
+    for parameter in network.parameters():
+        nn.init.zeros_(parameter)
+    network.cover.data[:] = -1.0
+    mask = 5
+    # y = 0.2 and 0.6 of height 0.2 leave 0.3 to 0.5 free around y = 0.4; x and width are shared.
+    tokens = torch.tensor([[[0, 1, 0, 2, 1], [0, 1, 2, 2, 1], [0, 1, 1, 2, mask]]])
+    height = network(Query(tokens)).log_probs[4][0, 2].exp()
+    assert float(height[:2].sum()) == pytest.approx(float(height[4]) * 2, rel=1e-3)  # 0.1, 0.2 fit
+    assert float(height[2:4].sum()) < 1e-3  # 0.3 and 0.4 would cover both
+    beside = tokens.clone()
+    beside[0, :2, 1], beside[0, :2, 3] = 3, 0  # the others now stand at the right edge
+    free = network(Query(beside)).log_probs[4][0, 2].exp()
+    assert free.tolist() == pytest.approx([0.2] * 5)
+    assert torch.equal(  # slots that only fill up the batch cover nothing
+        network(Query(tokens, valid=torch.tensor([[False, False, True]]))).log_probs[4][0, 2].exp(),
+        free,
+    )
+
+
 def test_edges_need_the_bins() -> None:
     with pytest.raises(LayoutdmError, match="edges need the bin centres"):
         NetworkConfig(SIZES, edges=9)

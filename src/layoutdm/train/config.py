@@ -219,7 +219,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "batch_size": 64,
         "tasks": (0.45, 0.18, 0.10, 0.10, 0.17),
         "ordered": 0.5,
-        "in_sequence": 0.4,
+        "in_sequence": 0.5,
     },
     # The published recipe: 12.4 million parameters, plateau schedule, no tasks. Averaged weights
     # are an addition; ema=0 is as published.

@@ -19,8 +19,8 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
-from layoutdm.train.networks.edges import edge_tables
-from layoutdm.train.networks.element import COVER
+from layoutdm.train.networks.edges import NO_EDGE, edge_tables
+from layoutdm.train.networks.element import COVER, COVER_MOST
 
 OPSET = 17
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
@@ -307,8 +307,8 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str, edges: str) ->
     graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
 
 
-def _cover_scores(graph: Graph, config: NetworkConfig, x: str, edges: str) -> str:
-    """What each edge's line adds to the score for covering others; see ElementNetwork._covered."""
+def _cover_costs(graph: Graph, config: NetworkConfig, x: str, edges: str) -> str:
+    """What each place of an edge adds to what is covered; see ElementNetwork._covered."""
     lines = config.edges
     labels = graph.op("Gather", "tokens", graph.constant(np.array(0, dtype=np.int64)), axis=2)
     states = graph.ints(config.sizes[0] + 2)
@@ -323,6 +323,9 @@ def _cover_scores(graph: Graph, config: NetworkConfig, x: str, edges: str) -> st
     weight = graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
     places = graph.op("Cast", edges, to=TensorProto.FLOAT)
     sides = graph.ops("Split", places, graph.ints(1, 1, 1, 1), outputs=4, axis=2)  # (B, S, 1)
+    for k in (0, 2):  # boxes that begin outside the canvas cover it from its first line
+        outside = graph.op("Equal", sides[k], graph.number(float(lines)))
+        sides[k] = graph.op("Where", outside, graph.number(0.0), sides[k])
     flipped = [graph.op("Transpose", side, perm=[0, 2, 1]) for side in sides]
     grid = graph.constant(np.arange(lines, dtype=np.float32))
     more = graph.op("Add", graph.linear(x, "cover_more"), graph.number(1.0))
@@ -341,10 +344,14 @@ def _cover_scores(graph: Graph, config: NetworkConfig, x: str, edges: str) -> st
         inside = graph.op("And", after, graph.op("Less", grid, sides[2 * axis + 1]))
         inside = graph.op("Cast", inside, to=TensorProto.FLOAT)
         taken = graph.op("MatMul", graph.op("Mul", weight, share), inside)
-        before = graph.op("CumSum", taken, graph.constant(np.array(2, dtype=np.int64)), exclusive=1)
         scale = graph.op("Mul", scales[axis], graph.number(COVER))
-        change = graph.op("Mul", before, scale)
-        parts += [graph.op("Neg", change), change]
+        taken = graph.op("Mul", taken, scale)
+        # One line more: what lies before it is everything, which is what ends outside covers.
+        taken = graph.op("Pad", taken, graph.ints(0, 0, 0, 0, 0, 1))
+        before = graph.op("CumSum", taken, graph.constant(np.array(2, dtype=np.int64)), exclusive=1)
+        inner = graph.op("Slice", before, graph.ints(0), graph.ints(lines), graph.ints(2))
+        starts = graph.op("Pad", graph.op("Neg", inner), graph.ints(0, 0, 0, 0, 0, 1))
+        parts += [starts, before]
     return graph.op("Concat", *parts, axis=2)
 
 
@@ -355,10 +362,8 @@ def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edge
     which two of them belong to its values, given the token of its partner.
     """
     lines = config.edges
-    scores = graph.linear(x, "edge_heads")
-    if config.space:
-        scores = graph.op("Add", scores, _cover_scores(graph, config, x, edges))
-    scores = graph.op("Pad", scores, graph.ints(0, 0, 0, 0, 0, 1))
+    end = graph.ints(0, 0, 0, 0, 0, 1)
+    scores = graph.op("Pad", graph.linear(x, "edge_heads"), end)
     tables = edge_tables(config.centres, lines)
     found = []
     for attribute in range(4):
@@ -366,7 +371,8 @@ def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edge
         both = []
         for k in (2 * axis, 2 * axis + 1):
             table = (tables[k].T if is_size else tables[k])[:, : config.sizes[1 + attribute] + 1]
-            both.append(np.where(table == lines, 4 * lines, k * lines + table))
+            nowhere = table == lines + NO_EDGE
+            both.append(np.where(nowhere, 4 * (lines + 1), k * (lines + 1) + table))
         rows = graph.constant(np.stack(both, axis=1).astype(np.int16))
         partner = np.array(1 + (attribute + 2) % 4, dtype=np.int64)
         token = graph.op("Gather", "tokens", graph.constant(partner), axis=2)
@@ -374,10 +380,21 @@ def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edge
         found.append(graph.op("Gather", rows, token, axis=0))
     places = graph.op("Concat", *found, axis=3)
     flat = graph.op("Reshape", places, graph.ints(0, 0, -1))
-    added = graph.op("GatherElements", scores, flat, axis=2)
     total = sum(size + 1 for size in config.sizes[1:])
-    added = graph.op("Reshape", added, graph.ints(0, 0, 2, total))
-    return graph.op("Add", logits, graph.op("ReduceSum", added, graph.ints(2), keepdims=0))
+
+    def at_edges(row: str) -> str:
+        """For each value the sum of what stands at its two edges."""
+        found = graph.op("GatherElements", row, flat, axis=2)
+        found = graph.op("Reshape", found, graph.ints(0, 0, 2, total))
+        return graph.op("ReduceSum", found, graph.ints(2), keepdims=0)
+
+    logits = graph.op("Add", logits, at_edges(scores))
+    if config.space:
+        cost = at_edges(graph.op("Pad", _cover_costs(graph, config, x, edges), end))
+        most = graph.number(COVER_MOST)
+        cost = graph.op("Mul", graph.op("Tanh", graph.op("Div", cost, most)), most)
+        logits = graph.op("Add", logits, cost)
+    return logits
 
 
 def _paper_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:

@@ -16,15 +16,19 @@ from numpy.typing import NDArray
 EDGES = ("left", "right", "top", "bottom")
 
 
+OUTSIDE = 0.006  # of the canvas: what rounding to bins may carry an edge beyond it
+NO_EDGE = 1  # after `count` lines and one place for all edges outside
+
+
 def edge_tables(centres: Sequence[Sequence[float]], count: int) -> list[NDArray[np.int16]]:
     """For left, right, top, bottom: (sizes + 2, centres + 2) places on a grid of `count` lines.
 
-    `centres` are the bin centres of x, y, width and height. Ids that are no value (PAD, MASK) have
-    no edge: their place is `count`.
+    `centres` are the bin centres of x, y, width and height. An edge outside the canvas is at place
+    `count`. Ids that are no value (PAD, MASK) have no edge: their place is `count` + 1.
 
     >>> left, right, top, bottom = edge_tables([[0.25, 0.5], [0.5], [0.5, 1.0], [1.0]], 5)
     >>> left.tolist()
-    [[0, 1, 5, 5], [0, 0, 5, 5], [5, 5, 5, 5], [5, 5, 5, 5]]
+    [[0, 1, 6, 6], [5, 0, 6, 6], [6, 6, 6, 6], [6, 6, 6, 6]]
     """
     tables = []
     for edge in range(4):
@@ -34,5 +38,6 @@ def edge_tables(centres: Sequence[Sequence[float]], count: int) -> list[NDArray[
         at = middle[None, :] + (side - 0.5) * size[:, None]
         # Rounded first: values that are meant to be equal differ in their last digits.
         place = np.rint(np.round(np.clip(at, 0.0, 1.0) * (count - 1), 3)).astype(np.int16)
-        tables.append(np.pad(place, ((0, 2), (0, 2)), constant_values=count))
+        place[(at < -OUTSIDE) | (at > 1.0 + OUTSIDE)] = count
+        tables.append(np.pad(place, ((0, 2), (0, 2)), constant_values=count + NO_EDGE))
     return tables

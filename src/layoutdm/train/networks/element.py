@@ -16,6 +16,8 @@ from layoutdm.train.networks.edges import edge_tables
 from layoutdm.train.networks.interface import Prediction, Query
 
 COVER = 3.0  # lets the weights of covered lines, which start at 0, grow in fewer steps
+# No more nats than this for covering others: where no place is free, the rest decides.
+COVER_MOST = 10.0
 
 
 class ElementNetwork(nn.Module):
@@ -38,10 +40,10 @@ class ElementNetwork(nn.Module):
         self.heads = nn.Linear(width, sum(self.splits))
         self.number = nn.Linear(width, config.max_elements)
         self.edge = nn.ModuleList(
-            nn.Embedding(config.edges + 1, width) for _ in range(4 if config.edges else 0)
+            nn.Embedding(config.edges + 2, width) for _ in range(4 if config.edges else 0)
         )
         if config.edges:
-            self.edge_heads = nn.Linear(width, 4 * config.edges)
+            self.edge_heads = nn.Linear(width, 4 * (config.edges + 1))
             for k, table in enumerate(edge_tables(config.centres, config.edges)):
                 self.register_buffer(f"places{k}", torch.from_numpy(table).long(), persistent=False)
         self.apply(initialise)
@@ -74,8 +76,7 @@ class ElementNetwork(nn.Module):
         x = self.norm(x)
         logits = list(self.heads(x[:, 1:]).split(self.splits, dim=-1))
         if edges:
-            scores = self._edge_scores(x[:, 1:], tokens, edges, query.valid)
-            self._add_edges(logits, scores, tokens)
+            self._add_edges(logits, x[:, 1:], tokens, edges, query.valid)
         number: Tensor = torch.log_softmax(self.number(x[:, 0]), dim=-1)
         return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
 
@@ -86,25 +87,12 @@ class ElementNetwork(nn.Module):
             for k in range(len(self.edge))
         ]
 
-    def _edge_scores(
-        self, x: Tensor, tokens: Tensor, edges: list[Tensor], valid: Tensor | None
-    ) -> list[Tensor]:
-        """(B, S, lines + 1) for each edge; the last is 0, for no edge."""
-        lines = self.config.edges
-        scores = list(self.edge_heads(x).unflatten(-1, (4, lines)).unbind(-2))
-        if self.config.space:
-            more = 1 + self.cover_more(x)
-            for axis, covered in enumerate(self._covered(tokens, edges, valid)):
-                change = COVER * more[..., axis : axis + 1] * covered
-                scores[2 * axis] = scores[2 * axis] - change
-                scores[2 * axis + 1] = scores[2 * axis + 1] + change
-        return [nn.functional.pad(score, (0, 1)) for score in scores]
-
     def _covered(self, tokens: Tensor, edges: list[Tensor], valid: Tensor | None) -> list[Tensor]:
-        """For x and y: what of the other elements lies before each line, weighted, (B, S, lines).
+        """For each edge: what of other elements lies before its places, weighted; (B, S, places).
 
-        The difference between two lines is what a box between them would cover. An element counts
-        as far as it shares the other axis with this one; unknown extents share nothing.
+        Negative for left and top, so that the sum of both edges is what a box between them covers.
+        An element counts as far as it shares the other axis with this one; unknown extents share
+        nothing. A box covers nothing outside the canvas, and nothing without edges.
         """
         labels = tokens[..., 0]
         weight = self.cover[labels[:, :, None], labels[:, None, :]]
@@ -112,7 +100,10 @@ class ElementNetwork(nn.Module):
         weight = weight * (1 - torch.eye(slots, device=labels.device))
         if valid is not None:
             weight = weight * valid[:, None, :]
-        lines = torch.arange(self.config.edges, device=labels.device)
+        count = self.config.edges
+        lines = torch.arange(count, device=labels.device)
+        # Boxes that begin outside the canvas cover it from its first line.
+        edges = [e if k % 2 else torch.where(e == count, 0, e) for k, e in enumerate(edges)]
         sums = []
         for axis in range(2):
             low, high = edges[2 - 2 * axis], edges[3 - 2 * axis]  # of the other axis
@@ -123,14 +114,37 @@ class ElementNetwork(nn.Module):
             start, end = edges[2 * axis][..., None], edges[2 * axis + 1][..., None]
             inside = ((lines >= start) & (lines < end)).float()
             taken = (weight * share) @ inside
-            sums.append(torch.cumsum(taken, dim=-1) - taken)
+            through = torch.cumsum(taken, dim=-1)
+            nothing = torch.zeros_like(through[..., :1])
+            sums.append(-torch.cat([through - taken, nothing, nothing], dim=-1))
+            sums.append(torch.cat([through - taken, through[..., -1:], nothing], dim=-1))
         return sums
 
-    def _add_edges(self, logits: list[Tensor], scores: list[Tensor], tokens: Tensor) -> None:
+    def _add_edges(
+        self,
+        logits: list[Tensor],
+        x: Tensor,
+        tokens: Tensor,
+        edges: list[Tensor],
+        valid: Tensor | None,
+    ) -> None:
         """Where one of centre and size is known, the other's values score as their edges do."""
-        for k in range(4):
-            places = self.get_buffer(f"places{k}")
-            centre, size = 1 + k // 2, 3 + k // 2
-            for target, table, known in ((centre, places, size), (size, places.T, centre)):
-                at = table[tokens[..., known]][..., : self.splits[target]]
-                logits[target] = logits[target] + torch.gather(scores[k], -1, at)
+        scores = self.edge_heads(x).unflatten(-1, (4, self.config.edges + 1))
+        scores = nn.functional.pad(scores, (0, 1))  # a score of 0 where there is no edge
+        covered = []
+        if self.config.space:
+            more = COVER * (1 + self.cover_more(x))
+            sums = self._covered(tokens, edges, valid)
+            covered = [more[..., k // 2, None] * sums[k] for k in range(4)]
+        for target in range(1, 5):
+            axis, partner = (target - 1) % 2, (target + 1) % 4 + 1
+            places = []
+            for k in (2 * axis, 2 * axis + 1):
+                table = self.get_buffer(f"places{k}")
+                table = table if target < 3 else table.T
+                places.append(table[tokens[..., partner]][..., : self.splits[target]])
+                logits[target] = logits[target] + scores[..., k, :].gather(-1, places[-1])
+            if covered:
+                start, end = covered[2 * axis], covered[2 * axis + 1]
+                cost = start.gather(-1, places[0]) + end.gather(-1, places[1])
+                logits[target] = logits[target] + COVER_MOST * torch.tanh(cost / COVER_MOST)
