@@ -42,20 +42,30 @@ def guides(schedule: Schedule, settings: Settings, step: Step) -> bool:
     return settings.relation_strength > 0 and low < step.t / schedule.steps <= high
 
 
-def decision_ranks(masked: Bools) -> Floats:
+def decision_ranks(masked: Bools, steps: int) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of its layout's.
 
     One element after the other; of each the label, then its size, then its place, since edges that
-    line up with others follow from a known size.
+    line up with others follow from a known size. With fewer steps than tokens several are decided
+    at once: then so many elements take their turn together, each with one attribute, because the
+    attributes of one element depend on each other the most.
 
-    >>> decision_ranks(np.array([[[1, 1, 0, 1, 0], [1, 0, 0, 0, 0]]], dtype=bool)).tolist()
+    >>> masked = np.array([[[1, 1, 0, 1, 0], [1, 0, 0, 0, 0]]], dtype=bool)
+    >>> decision_ranks(masked, 4).tolist()
     [[[0.125, 0.625, 0.0, 0.375, 0.0], [0.875, 0.0, 0.0, 0.0, 0.0]]]
+    >>> decision_ranks(masked, 2).tolist()
+    [[[0.125, 0.875, 0.0, 0.625, 0.0], [0.375, 0.0, 0.0, 0.0, 0.0]]]
     """
-    batch = len(masked)
-    order = masked[..., DECIDED_AS].reshape(batch, -1)
-    count = np.maximum(order.sum(axis=1, keepdims=True), 1)
-    ranks = np.where(order, (np.cumsum(order, axis=1) - 0.5) / count, 0.0)
-    return ranks.reshape(masked.shape)[..., np.argsort(DECIDED_AS)]
+    batch, slots, attributes = masked.shape
+    count = np.maximum(masked.sum(axis=(1, 2)), 1)
+    together = -(-count // steps)
+    slot = np.arange(slots)[None, :, None]
+    turn = np.argsort(DECIDED_AS)[None, None, :]
+    keys = (slot // together[:, None, None] * attributes + turn) * slots + slot
+    keys = np.where(masked, keys, attributes * slots * slots).reshape(batch, -1)
+    places = np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1, kind="stable")
+    ranks = (places + 0.5) / count[:, None]
+    return np.where(masked, ranks.reshape(masked.shape), 0.0)
 
 
 class RevealStep:
@@ -88,7 +98,8 @@ class RevealStep:
         if self.masked is None:
             self.masked = self.free & (tokens == self.mask)
             if self.settings.order == "elements":
-                self.ranks = decision_ranks(self.masked)
+                steps = self.settings.steps or self.schedule.steps
+                self.ranks = decision_ranks(self.masked, steps)
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
         if self.settings.order == "elements":
