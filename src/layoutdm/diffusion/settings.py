@@ -40,9 +40,11 @@ class Settings:
     remask_form: str = "cap"  # or "rescale": a share of the largest chance that keeps marginals
     remask_range: tuple[float, float] = (0.0, 1.0)  # share of the levels in which it happens
     about: str = "auto"  # where drafts go: into the network, into a prior, or both
-    relation_strength: float = 420.0
+    # On Rico's val split 50 brings violated relations under a third of the unguided share; guiding
+    # the last levels too does as much at half the strength and a smaller cost in FID.
+    relation_strength: float = 50.0
     relation_updates: int = 3
-    relation_range: tuple[float, float] = (0.1, 1.0)  # share of the levels that are guided
+    relation_range: tuple[float, float] = (0.0, 1.0)  # share of the levels that are guided
     ordered: bool = False  # unconditional requests: elements in top-left order
     # Which tokens are decided first: any, as the forward process masks them, or one element after
     # the other, each label, width, height, x, y. At each level the schedule says how many. Always
