@@ -81,7 +81,7 @@ class DenseStep:
         prediction = self.denoiser(self.known.query(tokens, step.level))
         logs = []
         for block, predicted in zip(self.blocks, self.predicted, strict=True):
-            self._predict(block, prediction.log_probs, predicted)
+            self._predict(block, prediction.log_probs, predicted, ~decided[..., block.modalities])
             now = tokens[..., block.modalities]
             chances = self._chances(predicted, now, step, stay)
             log = np.log(np.maximum(chances, TINY, out=chances), out=chances)
@@ -109,8 +109,13 @@ class DenseStep:
         chances[..., -1] = stay
         return chances
 
-    def _predict(self, block: Block, log_probs: tuple[Array, ...], out: Floats) -> None:
-        """p(z_0) of a block, up to a factor for each token; what is not allowed is 0."""
+    def _predict(
+        self, block: Block, log_probs: tuple[Array, ...], out: Floats, undecided: Bools
+    ) -> None:
+        """p(z_0) of a block, up to a factor for each token; what is not allowed is 0.
+
+        Top-k and top-p sort, which costs more than all the rest: only what is drawn is sorted.
+        """
         for m in range(block.first, block.last):
             np.maximum(log_probs[m], LOG_FLOOR, out=out[:, :, m - block.first])
         settings = self.settings
@@ -121,9 +126,9 @@ class DenseStep:
             out /= settings.temperature
         np.exp(out, out=out)
         if filtered and settings.top_k:
-            out[:] = keep_top_k(out, settings.top_k)
+            out[undecided] = keep_top_k(out[undecided], settings.top_k)
         if filtered and settings.top_p < 1.0:
-            out[:] = keep_top_p(out, settings.top_p)
+            out[undecided] = keep_top_p(out[undecided], settings.top_p)
 
     def _restrict(self, block: Block, log: Floats) -> None:
         """Rule out what z_0 cannot be: PAD where there is an element, and other labels."""
