@@ -9,105 +9,26 @@ is made: ONNX Runtime folds constants before it runs anything.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
-from layoutdm.train.networks.edges import NO_EDGE, edge_tables
-from layoutdm.train.networks.element import COVER, COVER_MOST
+from layoutdm.train.onnx_edges import edge_outputs, edge_places
+from layoutdm.train.onnx_nodes import TRANSPOSED, Graph, Weights
 
 OPSET = 17
 MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
-TRANSPOSED = ".T"
-HALF_LARGEST = float(np.finfo(np.float16).max)
-
-Weights = dict[str, NDArray[np.generic]]
-
-
-class Graph:
-    """Collects nodes and initialisers; each method returns the name of what it computes."""
-
-    def __init__(self, weights: Weights) -> None:
-        self.weights = weights
-        self.nodes: list[onnx.NodeProto] = []
-        self.initializers: list[onnx.TensorProto] = []
-        self._made: dict[str, str] = {}
-
-    def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
-        return self.ops(kind, *inputs, outputs=outputs, **attributes)[0]
-
-    def ops(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> list[str]:
-        names = [f"{kind.lower()}_{len(self.nodes)}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, **attributes))
-        return names
-
-    def name(self, source: str, target: str) -> None:
-        self.nodes.append(helper.make_node("Identity", [source], [target]))
-
-    def constant(self, value: NDArray[np.generic]) -> str:
-        name = f"constant_{len(self.initializers)}"
-        self.initializers.append(numpy_helper.from_array(value, name))
-        return name
-
-    def ints(self, *values: int) -> str:
-        return self.constant(np.array(values, dtype=np.int64))
-
-    def number(self, value: float) -> str:
-        return self.constant(np.array(value, dtype=np.float32))
-
-    def weight(self, name: str, *, transposed: bool = False) -> str:
-        """A parameter, stored as float16 under its own name, cast to float32."""
-        stored = name + TRANSPOSED if transposed else name
-        if stored not in self._made:
-            value = self.weights[name].T if transposed else self.weights[name]
-            if np.abs(value).max(initial=0.0) > HALF_LARGEST:
-                raise LayoutdmError(
-                    f"weight {name!r} is too large for half precision; the training has diverged"
-                )
-            half = np.ascontiguousarray(value).astype(np.float16)
-            self.initializers.append(numpy_helper.from_array(half, stored))
-            self._made[stored] = self.op("Cast", stored, to=TensorProto.FLOAT)
-        return self._made[stored]
-
-    def product(self, x: str, name: str) -> str:
-        return self.op("MatMul", x, self.weight(f"{name}.weight", transposed=True))
-
-    def linear(self, x: str, name: str) -> str:
-        return self.op("Add", self.product(x, name), self.weight(f"{name}.bias"))
-
-    def norm(self, x: str, name: str) -> str:
-        scale, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
-        return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
-
-    def lookup(self, table: str, index: str) -> str:
-        return self.op("Gather", self.weight(f"{table}.weight"), index, axis=0)
-
-    def columns(self, array: str, count: int) -> list[str]:
-        """array[..., 0], array[..., 1], ... of an array with three axes."""
-        return [
-            self.op("Gather", array, self.constant(np.array(i, dtype=np.int64)), axis=2)
-            for i in range(count)
-        ]
-
-    def total(self, parts: list[str]) -> str:
-        """The sum of several arrays."""
-        x = parts[0]
-        for part in parts[1:]:
-            x = self.op("Add", x, part)
-        return x
 
 
 def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     """The whole network: from tokens to log-probabilities of every modality."""
     graph = Graph(weights)
     if config.kind == "element":
-        edges = _edge_places(graph, config) if config.edges else ""
+        edges = edge_places(graph, config) if config.edges else ""
         x, mask = _element_inputs(graph, config, edges)
         _element_outputs(graph, config, _blocks(graph, config, x, mask), edges)
     else:
@@ -192,19 +113,6 @@ def _element_inputs(graph: Graph, config: NetworkConfig, edges: str) -> tuple[st
     shown = graph.op("Expand", graph.constant(np.array([[1]], dtype=np.int32)), column)
     mask = graph.op("Concat", shown, graph.op("Cast", "valid", to=TensorProto.INT32), axis=1)
     return x, mask
-
-
-def _edge_places(graph: Graph, config: NetworkConfig) -> str:
-    """Where the four edges of each element are, (batch, slots, 4)."""
-    tables = edge_tables(config.centres, config.edges)
-    starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
-    # x, x, y, y and width, width, height, height: the columns that decide the four edges.
-    centre = graph.op("Gather", "tokens", graph.ints(1, 1, 2, 2), axis=2)
-    size = graph.op("Gather", "tokens", graph.ints(3, 3, 4, 4), axis=2)
-    row = graph.op("Mul", size, graph.ints(*(table.shape[1] for table in tables)))
-    at = graph.op("Add", graph.op("Add", row, centre), graph.constant(starts))
-    flat = graph.constant(np.concatenate([table.ravel() for table in tables]))
-    return graph.op("Gather", graph.op("Cast", flat, to=TensorProto.INT64), at, axis=0)
 
 
 def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
@@ -297,7 +205,7 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str, edges: str) ->
         named = config.sizes[0] + 1
         splits = graph.ints(named, sum(size + 1 for size in config.sizes[1:]))
         label, boxes = graph.ops("Split", logits, splits, outputs=2, axis=2)
-        boxes = _edge_outputs(graph, config, elements, boxes, edges)
+        boxes = edge_outputs(graph, config, elements, boxes, edges)
         logits = graph.op("Concat", label, boxes, axis=2)
     splits = graph.ints(*(size + 1 for size in config.sizes))
     parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
@@ -305,96 +213,6 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str, edges: str) ->
         graph.name(graph.op("LogSoftmax", part, axis=-1), name)
     number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)
     graph.name(graph.op("LogSoftmax", graph.linear(number, "number"), axis=-1), "number")
-
-
-def _cover_costs(graph: Graph, config: NetworkConfig, x: str, edges: str) -> str:
-    """What each place of an edge adds to what is covered; see ElementNetwork._covered."""
-    lines = config.edges
-    labels = graph.op("Gather", "tokens", graph.constant(np.array(0, dtype=np.int64)), axis=2)
-    states = graph.ints(config.sizes[0] + 2)
-    row = graph.op("Mul", graph.op("Unsqueeze", labels, graph.ints(2)), states)
-    pair = graph.op("Add", row, graph.op("Unsqueeze", labels, graph.ints(1)))
-    flat = graph.op("Reshape", graph.weight("cover"), graph.ints(-1))
-    weight = graph.op("Gather", flat, pair, axis=0)
-    # No element covers itself: ones without the diagonal, and without slots that only fill up.
-    shown = graph.op("Unsqueeze", graph.op("Cast", "valid", to=TensorProto.FLOAT), graph.ints(1))
-    weight = graph.op("Mul", weight, shown)
-    itself = graph.op("EyeLike", graph.op("ReduceMax", weight, axes=[0], keepdims=0), dtype=1)
-    weight = graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
-    places = graph.op("Cast", edges, to=TensorProto.FLOAT)
-    sides = graph.ops("Split", places, graph.ints(1, 1, 1, 1), outputs=4, axis=2)  # (B, S, 1)
-    for k in (0, 2):  # boxes that begin outside the canvas cover it from its first line
-        outside = graph.op("Equal", sides[k], graph.number(float(lines)))
-        sides[k] = graph.op("Where", outside, graph.number(0.0), sides[k])
-    flipped = [graph.op("Transpose", side, perm=[0, 2, 1]) for side in sides]
-    grid = graph.constant(np.arange(lines, dtype=np.float32))
-    more = graph.op("Add", graph.linear(x, "cover_more"), graph.number(1.0))
-    scales = graph.ops("Split", more, graph.ints(1, 1), outputs=2, axis=2)
-    parts = []
-    for axis in range(2):
-        low, high = 2 - 2 * axis, 3 - 2 * axis
-        shared = graph.op(
-            "Sub",
-            graph.op("Min", sides[high], flipped[high]),
-            graph.op("Max", sides[low], flipped[low]),
-        )
-        extent = graph.op("Max", graph.op("Sub", sides[high], sides[low]), graph.number(1.0))
-        share = graph.op("Div", graph.op("Relu", shared), extent)
-        after = graph.op("GreaterOrEqual", grid, sides[2 * axis])
-        inside = graph.op("And", after, graph.op("Less", grid, sides[2 * axis + 1]))
-        inside = graph.op("Cast", inside, to=TensorProto.FLOAT)
-        taken = graph.op("MatMul", graph.op("Mul", weight, share), inside)
-        scale = graph.op("Mul", scales[axis], graph.number(COVER))
-        taken = graph.op("Mul", taken, scale)
-        # One line more: what lies before it is everything, which is what ends outside covers.
-        taken = graph.op("Pad", taken, graph.ints(0, 0, 0, 0, 0, 1))
-        before = graph.op("CumSum", taken, graph.constant(np.array(2, dtype=np.int64)), exclusive=1)
-        inner = graph.op("Slice", before, graph.ints(0), graph.ints(lines), graph.ints(2))
-        starts = graph.op("Pad", graph.op("Neg", inner), graph.ints(0, 0, 0, 0, 0, 1))
-        parts += [starts, before]
-    return graph.op("Concat", *parts, axis=2)
-
-
-def _edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edges: str) -> str:
-    """The logits of x, y, width, height, with the scores of the edges that each value would have.
-
-    One row of scores holds all four edges and a 0 for no edge. For each attribute a table says
-    which two of them belong to its values, given the token of its partner.
-    """
-    lines = config.edges
-    end = graph.ints(0, 0, 0, 0, 0, 1)
-    scores = graph.op("Pad", graph.linear(x, "edge_heads"), end)
-    tables = edge_tables(config.centres, lines)
-    found = []
-    for attribute in range(4):
-        axis, is_size = attribute % 2, attribute >= 2
-        both = []
-        for k in (2 * axis, 2 * axis + 1):
-            table = (tables[k].T if is_size else tables[k])[:, : config.sizes[1 + attribute] + 1]
-            nowhere = table == lines + NO_EDGE
-            both.append(np.where(nowhere, 4 * (lines + 1), k * (lines + 1) + table))
-        rows = graph.constant(np.stack(both, axis=1).astype(np.int16))
-        partner = np.array(1 + (attribute + 2) % 4, dtype=np.int64)
-        token = graph.op("Gather", "tokens", graph.constant(partner), axis=2)
-        rows = graph.op("Cast", rows, to=TensorProto.INT32)
-        found.append(graph.op("Gather", rows, token, axis=0))
-    places = graph.op("Concat", *found, axis=3)
-    flat = graph.op("Reshape", places, graph.ints(0, 0, -1))
-    total = sum(size + 1 for size in config.sizes[1:])
-
-    def at_edges(row: str) -> str:
-        """For each value the sum of what stands at its two edges."""
-        found = graph.op("GatherElements", row, flat, axis=2)
-        found = graph.op("Reshape", found, graph.ints(0, 0, 2, total))
-        return graph.op("ReduceSum", found, graph.ints(2), keepdims=0)
-
-    logits = graph.op("Add", logits, at_edges(scores))
-    if config.space:
-        cost = at_edges(graph.op("Pad", _cover_costs(graph, config, x, edges), end))
-        most = graph.number(COVER_MOST)
-        cost = graph.op("Mul", graph.op("Tanh", graph.op("Div", cost, most)), most)
-        logits = graph.op("Add", logits, cost)
-    return logits
 
 
 def _paper_outputs(graph: Graph, config: NetworkConfig, x: str) -> None:
