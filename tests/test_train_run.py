@@ -143,8 +143,9 @@ def test_fine_tuning_keeps_bins_and_learns_new_labels(tmp_path: Path, base: Load
     for split, size in (("train", 60), ("val", 12)):
         write(make_layouts(size, 5, names), tmp_path / "data" / f"{split}.jsonl")
     data = layoutdm.data.open(tmp_path / "data", max_elements=8, portrait=False)
-    train(data, replace(TINY, bin_count=16), tmp_path / "model", base=base)
+    train(data, replace(TINY, bin_count=16, dropout=0.1), tmp_path / "model", base=base)
     tuned = load_network(tmp_path / "model")
+    assert tuned.network.config.dropout == 0.1  # this training's, not the base's
     assert set(tuned.tokenizer.labels) == set(names)
     assert tuned.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
     card = (tmp_path / "model" / "README.md").read_text()

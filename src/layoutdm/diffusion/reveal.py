@@ -14,10 +14,10 @@ from layoutdm.diffusion.known import Floats, Known
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
+from layoutdm.diffusion.turns import decision_ranks
 
 # The published floor of log-probabilities: nothing that is allowed is ever quite impossible.
 LOG_FLOOR = -70.0
-DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
 
 
 def mask_chances(schedule: Schedule, settings: Settings, step: Step) -> tuple[float, float]:
@@ -40,32 +40,6 @@ def guides(schedule: Schedule, settings: Settings, step: Step) -> bool:
     """Whether relation guidance acts in this step."""
     low, high = settings.relation_range
     return settings.relation_strength > 0 and low < step.t / schedule.steps <= high
-
-
-def decision_ranks(masked: Bools, steps: int) -> Floats:
-    """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of its layout's.
-
-    One element after the other; of each the label, then its size, then its place, since edges that
-    line up with others follow from a known size. With fewer steps than tokens several are decided
-    at once: then so many elements take their turn together, each with one attribute, because the
-    attributes of one element depend on each other the most.
-
-    >>> masked = np.array([[[1, 1, 0, 1, 0], [1, 0, 0, 0, 0]]], dtype=bool)
-    >>> decision_ranks(masked, 4).tolist()
-    [[[0.125, 0.625, 0.0, 0.375, 0.0], [0.875, 0.0, 0.0, 0.0, 0.0]]]
-    >>> decision_ranks(masked, 2).tolist()
-    [[[0.125, 0.875, 0.0, 0.625, 0.0], [0.375, 0.0, 0.0, 0.0, 0.0]]]
-    """
-    batch, slots, attributes = masked.shape
-    count = np.maximum(masked.sum(axis=(1, 2)), 1)
-    together = -(-count // steps)
-    slot = np.arange(slots)[None, :, None]
-    turn = np.argsort(DECIDED_AS)[None, None, :]
-    keys = (slot // together[:, None, None] * attributes + turn) * slots + slot
-    keys = np.where(masked, keys, attributes * slots * slots).reshape(batch, -1)
-    places = np.argsort(np.argsort(keys, axis=1, kind="stable"), axis=1, kind="stable")
-    ranks = (places + 0.5) / count[:, None]
-    return np.where(masked, ranks.reshape(masked.shape), 0.0)
 
 
 class RevealStep:

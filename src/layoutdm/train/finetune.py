@@ -18,15 +18,15 @@ from layoutdm.train.networks import Network, NetworkConfig, build
 LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the same for ever
 
 
-def wider(base: LoadedModel, tokenizer: Tokenizer) -> NetworkConfig:
-    """The base network's shape with room for these labels."""
-    return replace(base.network.config, sizes=tokenizer.sizes)
+def wider(base: LoadedModel, tokenizer: Tokenizer, dropout: float = 0.0) -> NetworkConfig:
+    """The base network's shape with room for these labels. Dropout is this training's own."""
+    return replace(base.network.config, sizes=tokenizer.sizes, dropout=dropout)
 
 
-def adapt(base: LoadedModel, tokenizer: Tokenizer) -> Network:
+def adapt(base: LoadedModel, tokenizer: Tokenizer, dropout: float = 0.0) -> Network:
     """The base network with rows for these labels; bins and slots must be the base's."""
     old = base.network.config
-    network = build(wider(base, tokenizer))
+    network = build(wider(base, tokenizer, dropout))
     assert isinstance(network, nn.Module)
     assert isinstance(base.network, nn.Module)
     state = dict(base.network.state_dict())

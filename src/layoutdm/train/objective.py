@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from layoutdm.diffusion import Schedule
-from layoutdm.diffusion.reveal import DECIDED_AS
+from layoutdm.diffusion.turns import DECIDED_AS
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.losses import Batch, number_loss, terms
 from layoutdm.train.networks import Network

@@ -1,8 +1,13 @@
-"""The part of the element network's graph that embeds edges and scores values by them."""
+"""The part of the element network's graph that embeds edges and scores values by them.
+
+For one layout an operator costs more by being there than by what it computes, so both axes and all
+four edges go through the same operators.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import TensorProto
 
 from layoutdm.train.networks import NetworkConfig
@@ -11,104 +16,145 @@ from layoutdm.train.networks.element import COVER, COVER_MOST
 from layoutdm.train.onnx_nodes import Graph
 
 
-def edge_places(graph: Graph, config: NetworkConfig) -> str:
-    """Where the four edges of each element are, (batch, slots, 4)."""
+def edge_rows(graph: Graph, config: NetworkConfig) -> str:
+    """Where the flattened edge tables hold the four edges of each element: (batch, slots, 4)."""
     tables = edge_tables(config.centres, config.edges)
     starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
-    # x, x, y, y and width, width, height, height: the columns that decide the four edges.
-    centre = graph.op("Gather", "tokens", graph.ints(1, 1, 2, 2), axis=2)
-    size = graph.op("Gather", "tokens", graph.ints(3, 3, 4, 4), axis=2)
-    row = graph.op("Mul", size, graph.ints(*(table.shape[1] for table in tables)))
-    at = graph.op("Add", graph.op("Add", row, centre), graph.constant(starts))
+    pick = np.zeros((5, 4), dtype=np.int64)  # tokens to rows: size * columns + centre
+    for k, table in enumerate(tables):
+        pick[1 + k // 2, k], pick[3 + k // 2, k] = 1, table.shape[1]
+    found = graph.op("MatMul", "tokens", graph.constant(pick))
+    return graph.op("Add", found, graph.constant(starts))
+
+
+def edge_places(graph: Graph, config: NetworkConfig, rows: str) -> str:
+    """Where the four edges of each element are, (batch, slots, 4)."""
+    tables = edge_tables(config.centres, config.edges)
     flat = graph.constant(np.concatenate([table.ravel() for table in tables]))
-    return graph.op("Gather", graph.op("Cast", flat, to=TensorProto.INT64), at, axis=0)
+    return graph.op("Gather", graph.op("Cast", flat, to=TensorProto.INT64), rows, axis=0)
 
 
-def _cover_costs(graph: Graph, config: NetworkConfig, x: str, edges: str) -> str:
-    """What each place of an edge adds to what is covered; see ElementNetwork._covered."""
-    lines = config.edges
-    labels = graph.op("Gather", "tokens", graph.constant(np.array(0, dtype=np.int64)), axis=2)
-    states = graph.ints(config.sizes[0] + 2)
-    row = graph.op("Mul", graph.op("Unsqueeze", labels, graph.ints(2)), states)
-    pair = graph.op("Add", row, graph.op("Unsqueeze", labels, graph.ints(1)))
+def _cover_weights(graph: Graph, config: NetworkConfig, label: str) -> str:
+    """What it costs element i to cover a line of element j, (batch, 1, i, j)."""
+    mine = graph.op("Unsqueeze", label, graph.ints(1))
+    other = graph.op("Reshape", label, graph.ints(0, 1, 1, -1))
+    row = graph.op("Mul", mine, graph.ints(config.sizes[0] + 2))
     flat = graph.op("Reshape", graph.weight("cover"), graph.ints(-1))
-    weight = graph.op("Gather", flat, pair, axis=0)
-    # No element covers itself: ones without the diagonal, and without slots that only fill up.
-    shown = graph.op("Unsqueeze", graph.op("Cast", "valid", to=TensorProto.FLOAT), graph.ints(1))
-    weight = graph.op("Mul", weight, shown)
-    itself = graph.op("EyeLike", graph.op("ReduceMax", weight, axes=[0], keepdims=0), dtype=1)
-    weight = graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
-    places = graph.op("Cast", edges, to=TensorProto.FLOAT)
-    sides = graph.ops("Split", places, graph.ints(1, 1, 1, 1), outputs=4, axis=2)  # (B, S, 1)
-    for k in (0, 2):  # boxes that begin outside the canvas cover it from its first line
-        outside = graph.op("Equal", sides[k], graph.number(float(lines)))
-        sides[k] = graph.op("Where", outside, graph.number(0.0), sides[k])
-    flipped = [graph.op("Transpose", side, perm=[0, 2, 1]) for side in sides]
-    grid = graph.constant(np.arange(lines, dtype=np.float32))
-    more = graph.op("Add", graph.linear(x, "cover_more"), graph.number(1.0))
-    scales = graph.ops("Split", more, graph.ints(1, 1), outputs=2, axis=2)
-    parts = []
-    for axis in range(2):
-        low, high = 2 - 2 * axis, 3 - 2 * axis
-        shared = graph.op(
-            "Sub",
-            graph.op("Min", sides[high], flipped[high]),
-            graph.op("Max", sides[low], flipped[low]),
-        )
-        extent = graph.op("Max", graph.op("Sub", sides[high], sides[low]), graph.number(1.0))
-        share = graph.op("Div", graph.op("Relu", shared), extent)
-        after = graph.op("GreaterOrEqual", grid, sides[2 * axis])
-        inside = graph.op("And", after, graph.op("Less", grid, sides[2 * axis + 1]))
-        inside = graph.op("Cast", inside, to=TensorProto.FLOAT)
-        taken = graph.op("MatMul", graph.op("Mul", weight, share), inside)
-        scale = graph.op("Mul", scales[axis], graph.number(COVER))
-        taken = graph.op("Mul", taken, scale)
-        # One line more: what lies before it is everything, which is what ends outside covers.
-        taken = graph.op("Pad", taken, graph.ints(0, 0, 0, 0, 0, 1))
-        before = graph.op("CumSum", taken, graph.constant(np.array(2, dtype=np.int64)), exclusive=1)
-        inner = graph.op("Slice", before, graph.ints(0), graph.ints(lines), graph.ints(2))
-        starts = graph.op("Pad", graph.op("Neg", inner), graph.ints(0, 0, 0, 0, 0, 1))
-        parts += [starts, before]
-    return graph.op("Concat", *parts, axis=2)
+    weight = graph.op("Gather", flat, graph.op("Add", row, other), axis=0)
+    # No element covers itself, nor slots that only fill up.
+    shown = graph.op("Cast", "valid", to=TensorProto.FLOAT)
+    weight = graph.op("Mul", weight, graph.op("Reshape", shown, graph.ints(0, 1, 1, -1)))
+    itself = graph.op("EyeLike", graph.op("ReduceMax", weight, axes=[0, 1], keepdims=0), dtype=1)
+    return graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
 
 
-def edge_outputs(graph: Graph, config: NetworkConfig, x: str, logits: str, edges: str) -> str:
-    """The logits of x, y, width, height, with the scores of the edges that each value would have.
+def _covered_before(graph: Graph, config: NetworkConfig, label: str, rows: str, scale: str) -> str:
+    """For each axis and line, what of other elements lies before it: (batch, slots, 2 lines + 2).
 
-    One row of scores holds all four edges and a 0 for no edge. For each attribute a table says
-    which two of them belong to its values, given the token of its partner.
+    See ElementNetwork._covered. What a box covers is this at its end, less this at its start.
     """
     lines = config.edges
-    end = graph.ints(0, 0, 0, 0, 0, 1)
-    scores = graph.op("Pad", graph.linear(x, "edge_heads"), end)
     tables = edge_tables(config.centres, lines)
+    for k in (0, 2):  # boxes that begin outside the canvas cover it from its first line
+        tables[k] = np.where(tables[k] == lines, 0, tables[k]).astype(np.int16)
+    flat = graph.constant(np.concatenate([table.ravel() for table in tables]))
+    sides = graph.op("Gather", graph.op("Cast", flat, to=TensorProto.FLOAT), rows, axis=0)
+    sides = graph.op("Transpose", sides, perm=[0, 2, 1])
+    sides = graph.op("Reshape", sides, graph.ints(0, 2, 2, -1))  # batch, axis, start or end, slots
+    starts, ends = graph.ops("Split", sides, graph.ints(1, 1), outputs=2, axis=2)
+    start = graph.op("Transpose", starts, perm=[0, 1, 3, 2])
+    end = graph.op("Transpose", ends, perm=[0, 1, 3, 2])
+    shared = graph.op("Sub", graph.op("Min", end, ends), graph.op("Max", start, starts))
+    extent = graph.op("Relu", graph.op("Sub", end, start))
+    whole = graph.op("Max", extent, graph.number(1.0))
+    share = graph.op("Div", graph.op("Relu", shared), whole)
+    share = graph.op("Gather", share, graph.ints(1, 0), axis=1)  # of the other axis
+    grid = graph.constant(np.arange(lines + 1, dtype=np.float32))
+    within = graph.op("Min", graph.op("Relu", graph.op("Sub", grid, start)), extent)
+    weight = graph.op("Mul", share, _cover_weights(graph, config, label))
+    before = graph.op("MatMul", weight, within)
+    scale = graph.op("Unsqueeze", graph.op("Transpose", scale, perm=[0, 2, 1]), graph.ints(3))
+    before = graph.op("Mul", before, scale)
+    before = graph.op("Transpose", before, perm=[0, 2, 1, 3])
+    return graph.op("Reshape", before, graph.ints(0, 0, 2 * (lines + 1)))
+
+
+def _value_places(config: NetworkConfig, attribute: int) -> NDArray[np.int16]:
+    """For each token of the partner and each value: where its scores and covers stand.
+
+    (tokens, 2 or 4, values + 1): the scores of the two edges, then with `space` what lies before
+    the start and the end. One row holds the scores of all edges, a 0, and both axes' covers.
+    """
+    lines, axis, is_size = config.edges, attribute % 2, attribute >= 2
+    tables = edge_tables(config.centres, lines)
+    both = [
+        (tables[k].T if is_size else tables[k])[:, : config.sizes[1 + attribute] + 1]
+        for k in (2 * axis, 2 * axis + 1)
+    ]
+    nothing = 4 * (lines + 1)
+    found = [
+        np.where(table == lines + NO_EDGE, nothing, (2 * axis + side) * (lines + 1) + table)
+        for side, table in enumerate(both)
+    ]
+    if config.space:
+        first = nothing + 1 + axis * (lines + 1)  # nothing lies before the first line
+        start, end = both
+        found.append(first + np.where(start >= lines, 0, start))
+        found.append(first + np.where(end == lines + NO_EDGE, 0, end))
+    return np.stack(found, axis=1).astype(np.int16)
+
+
+def joined_heads(graph: Graph, config: NetworkConfig, x: str) -> list[str]:
+    """Logits of labels, of all boxes, scores of edges with a 0 at the end, the scale of covers."""
+    width = config.width
+    total = sum(size + 1 for size in config.sizes[1:])
+    names = ["heads", "edge_heads"]
+    weights = [graph.weight(f"{name}.weight", transposed=True) for name in names]
+    biases = [graph.weight(f"{name}.bias") for name in names]
+    weights.append(graph.constant(np.zeros((width, 1), dtype=np.float32)))
+    biases.append(graph.number_row(0.0))
+    splits = [config.sizes[0] + 1, total, 4 * (config.edges + 1) + 1]
+    if config.space:
+        factor = graph.number(COVER)
+        more = graph.weight("cover_more.weight", transposed=True)
+        weights.append(graph.op("Mul", more, factor))
+        one = graph.op("Add", graph.weight("cover_more.bias"), graph.number(1.0))
+        biases.append(graph.op("Mul", one, factor))
+        splits.append(2)
+    matrix = graph.op("Concat", *weights, axis=1)
+    row = graph.op("Concat", *biases, axis=0)
+    logits = graph.op("Add", graph.op("MatMul", x, matrix), row)
+    return graph.ops("Split", logits, graph.ints(*splits), outputs=len(splits), axis=2)
+
+
+def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list[str]:
+    """The logits of every modality, with the scores of the edges that each value would have.
+
+    For each attribute a table says where the scores of its values' edges stand, given the token
+    of its partner.
+    """
+    parts = joined_heads(graph, config, x)
+    columns = graph.ops("Split", "tokens", graph.ints(1, 1, 1, 1, 1), outputs=5, axis=2)
     found = []
     for attribute in range(4):
-        axis, is_size = attribute % 2, attribute >= 2
-        both = []
-        for k in (2 * axis, 2 * axis + 1):
-            table = (tables[k].T if is_size else tables[k])[:, : config.sizes[1 + attribute] + 1]
-            nowhere = table == lines + NO_EDGE
-            both.append(np.where(nowhere, 4 * (lines + 1), k * (lines + 1) + table))
-        rows = graph.constant(np.stack(both, axis=1).astype(np.int16))
-        partner = np.array(1 + (attribute + 2) % 4, dtype=np.int64)
-        token = graph.op("Gather", "tokens", graph.constant(partner), axis=2)
-        rows = graph.op("Cast", rows, to=TensorProto.INT32)
-        found.append(graph.op("Gather", rows, token, axis=0))
-    places = graph.op("Concat", *found, axis=3)
-    flat = graph.op("Reshape", places, graph.ints(0, 0, -1))
-    total = sum(size + 1 for size in config.sizes[1:])
-
-    def at_edges(row: str) -> str:
-        """For each value the sum of what stands at its two edges."""
-        found = graph.op("GatherElements", row, flat, axis=2)
-        found = graph.op("Reshape", found, graph.ints(0, 0, 2, total))
-        return graph.op("ReduceSum", found, graph.ints(2), keepdims=0)
-
-    logits = graph.op("Add", logits, at_edges(scores))
+        table = graph.constant(_value_places(config, attribute))
+        table = graph.op("Cast", table, to=TensorProto.INT32)
+        found.append(graph.op("Gather", table, columns[1 + (attribute + 2) % 4], axis=0))
+    places = graph.op("Reshape", graph.op("Concat", *found, axis=4), graph.ints(0, 0, -1))
+    scores = parts[2]
     if config.space:
-        cost = at_edges(graph.op("Pad", _cover_costs(graph, config, x, edges), end))
+        before = _covered_before(graph, config, columns[0], rows, parts[3])
+        scores = graph.op("Concat", scores, before, axis=2)
+    values = graph.op("GatherElements", scores, places, axis=2)
+    total = sum(size + 1 for size in config.sizes[1:])
+    kinds = 4 if config.space else 2
+    terms = graph.ops("Split", values, graph.ints(*[total] * kinds), outputs=kinds, axis=2)
+    if config.space:
+        # The scale of covers grows with what the network knows, the cost not beyond COVER_MOST.
         most = graph.number(COVER_MOST)
+        cost = graph.op("Sub", terms[3], terms[2])
         cost = graph.op("Mul", graph.op("Tanh", graph.op("Div", cost, most)), most)
-        logits = graph.op("Add", logits, cost)
-    return logits
+        terms = [*terms[:2], cost]
+    boxes = graph.op("Sum", parts[1], *terms)
+    splits = graph.ints(*(size + 1 for size in config.sizes[1:]))
+    return [parts[0], *graph.ops("Split", boxes, splits, outputs=4, axis=2)]

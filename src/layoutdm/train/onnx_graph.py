@@ -17,20 +17,19 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
-from layoutdm.train.onnx_edges import edge_outputs, edge_places
-from layoutdm.train.onnx_nodes import TRANSPOSED, Graph, Weights
+from layoutdm.train.onnx_edges import edge_outputs, edge_places, edge_rows
+from layoutdm.train.onnx_nodes import MICROSOFT, TRANSPOSED, Graph, Weights
 
 OPSET = 17
-MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
 
 
 def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     """The whole network: from tokens to log-probabilities of every modality."""
     graph = Graph(weights)
     if config.kind == "element":
-        edges = edge_places(graph, config) if config.edges else ""
-        x, mask = _element_inputs(graph, config, edges)
-        _element_outputs(graph, config, _blocks(graph, config, x, mask), edges)
+        rows = edge_rows(graph, config) if config.edges else ""
+        x, mask = _element_inputs(graph, config, rows)
+        _element_outputs(graph, config, _blocks(graph, config, x, mask), rows)
     else:
         x, mask = _paper_inputs(graph, config)
         _paper_outputs(graph, config, _blocks(graph, config, x, mask))
@@ -84,7 +83,7 @@ def _signature(
     return inputs, outputs
 
 
-def _element_inputs(graph: Graph, config: NetworkConfig, edges: str) -> tuple[str, str]:
+def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str, str]:
     """One vector per element after the first, and the mask of what may be attended to.
 
     All embeddings of an element are rows of one table: a single lookup and a single sum, since for
@@ -97,13 +96,13 @@ def _element_inputs(graph: Graph, config: NetworkConfig, edges: str) -> tuple[st
         ids.append("about")
     if config.edges:
         tables += [f"edge.{k}" for k in range(4)]
-        ids.append(edges)
+        ids.append(edge_places(graph, config, rows))
     tables.append("position")
     ids.append(graph.op("Unsqueeze", "position", graph.ints(2)))
     starts = np.cumsum([0, *(len(graph.weights[f"{name}.weight"]) for name in tables)])[:-1]
-    rows = graph.op("Add", graph.op("Concat", *ids, axis=2), graph.ints(*starts.tolist()))
+    joined = graph.op("Add", graph.op("Concat", *ids, axis=2), graph.ints(*starts.tolist()))
     table = graph.op("Concat", *(graph.weight(f"{name}.weight") for name in tables), axis=0)
-    vectors = graph.op("Gather", table, rows, axis=0)
+    vectors = graph.op("Gather", table, joined, axis=0)
     elements = graph.op("ReduceSum", vectors, graph.ints(2), keepdims=0)
     batch = graph.op("Slice", graph.op("Shape", "valid"), graph.ints(0), graph.ints(1))
     column = graph.op("Concat", batch, graph.ints(1), axis=0)
@@ -156,13 +155,16 @@ def _adaptive_norm(graph: Graph, x: str, name: str, width: int) -> str:
 
 
 def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
-    """All blocks and the final norm."""
+    """All blocks and the final norm.
+
+    Where the next norm is a plain one, it is joined with the sum before it.
+    """
+    plain = config.time != "adaln"
+    normed = graph.norm(x, "blocks.0.norm1") if plain else ""
     for layer in range(config.layers):
         name = f"blocks.{layer}"
-        if config.time == "adaln":
+        if not plain:
             normed = _adaptive_norm(graph, x, f"{name}.norm1", config.width)
-        else:
-            normed = graph.norm(x, f"{name}.norm1")
         attended = graph.op(
             "Attention",
             normed,
@@ -174,41 +176,33 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
         )
         attended = graph.product(attended, f"{name}.attention.project_out")
         base = normed if config.block == "published" else x
-        # One operator adds the residual and the bias and normalises; its fourth output is the sum.
-        normed, _, _, x = graph.ops(
-            "SkipLayerNormalization",
-            attended,
-            base,
-            graph.weight(f"{name}.norm2.weight"),
-            graph.weight(f"{name}.norm2.bias"),
-            graph.weight(f"{name}.attention.project_out.bias"),
-            outputs=4,
-            domain=MICROSOFT,
-            epsilon=1e-5,
-        )
+        bias = f"{name}.attention.project_out.bias"
+        normed, x = graph.skip_norm(attended, base, bias, f"{name}.norm2")
         hidden = graph.product(normed, f"{name}.feedforward.0")
-        bias = graph.weight(f"{name}.feedforward.0.bias")
+        inner = graph.weight(f"{name}.feedforward.0.bias")
         if config.kind == "paper":
-            hidden = graph.op("Relu", graph.op("Add", hidden, bias))
+            hidden = graph.op("Relu", graph.op("Add", hidden, inner))
         else:
-            hidden = graph.op("FastGelu", hidden, bias, domain=MICROSOFT)
-        x = graph.op("Add", x, graph.linear(hidden, f"{name}.feedforward.2"))
-    return graph.norm(x, "norm")
+            hidden = graph.op("FastGelu", hidden, inner, domain=MICROSOFT)
+        last = layer + 1 == config.layers
+        if plain or last:
+            following = "norm" if last else f"blocks.{layer + 1}.norm1"
+            out = graph.product(hidden, f"{name}.feedforward.2")
+            normed, x = graph.skip_norm(out, x, f"{name}.feedforward.2.bias", following)
+        else:
+            x = graph.op("Add", x, graph.linear(hidden, f"{name}.feedforward.2"))
+    return normed
 
 
-def _element_outputs(graph: Graph, config: NetworkConfig, x: str, edges: str) -> None:
+def _element_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> None:
     first, rest = graph.ints(0), graph.ints(1)
     axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
     elements = graph.op("Slice", x, rest, end, axis)
-    logits = graph.linear(elements, "heads")
     if config.edges:
-        named = config.sizes[0] + 1
-        splits = graph.ints(named, sum(size + 1 for size in config.sizes[1:]))
-        label, boxes = graph.ops("Split", logits, splits, outputs=2, axis=2)
-        boxes = edge_outputs(graph, config, elements, boxes, edges)
-        logits = graph.op("Concat", label, boxes, axis=2)
-    splits = graph.ints(*(size + 1 for size in config.sizes))
-    parts = graph.ops("Split", logits, splits, outputs=5, axis=2)
+        parts = edge_outputs(graph, config, elements, rows)
+    else:
+        splits = graph.ints(*(size + 1 for size in config.sizes))
+        parts = graph.ops("Split", graph.linear(elements, "heads"), splits, outputs=5, axis=2)
     for name, part in zip(MODALITIES, parts, strict=True):
         graph.name(graph.op("LogSoftmax", part, axis=-1), name)
     number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 
 TRANSPOSED = ".T"
+MICROSOFT = "com.microsoft"  # ONNX Runtime's own operators: fused attention, GELU, add + norm
 HALF_LARGEST = float(np.finfo(np.float16).max)
 
 Weights = dict[str, NDArray[np.generic]]
@@ -48,6 +49,9 @@ class Graph:
     def number(self, value: float) -> str:
         return self.constant(np.array(value, dtype=np.float32))
 
+    def number_row(self, *values: float) -> str:
+        return self.constant(np.array(values, dtype=np.float32))
+
     def weight(self, name: str, *, transposed: bool = False) -> str:
         """A parameter, stored as float16 under its own name, cast to float32."""
         stored = name + TRANSPOSED if transposed else name
@@ -71,6 +75,21 @@ class Graph:
     def norm(self, x: str, name: str) -> str:
         scale, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-5)
+
+    def skip_norm(self, added: str, x: str, bias: str, name: str) -> tuple[str, str]:
+        """Normalised x + added + bias, and that sum itself, in one operator."""
+        normed, _, _, total = self.ops(
+            "SkipLayerNormalization",
+            added,
+            x,
+            self.weight(f"{name}.weight"),
+            self.weight(f"{name}.bias"),
+            self.weight(bias),
+            outputs=4,
+            domain=MICROSOFT,
+            epsilon=1e-5,
+        )
+        return normed, total
 
     def lookup(self, table: str, index: str) -> str:
         return self.op("Gather", self.weight(f"{table}.weight"), index, axis=0)

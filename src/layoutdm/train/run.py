@@ -83,11 +83,14 @@ def train(
     if start is None:
         tokenizer = make_tokenizer(dataset, train_layouts, config, base)
         known = base.tokenizer.labels if base is not None else ()
-        shape = config.network_config(tokenizer) if base is None else wider(base, tokenizer)
+        if base is None:
+            shape = config.network_config(tokenizer)
+        else:
+            shape = wider(base, tokenizer, config.dropout)
         start = Start(tokenizer, shape, known)
     tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
-    network = build(start.network) if base is None else adapt(base, tokenizer)
+    network = build(start.network) if base is None else adapt(base, tokenizer, config.dropout)
     trainer = Trainer(
         network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
@@ -216,7 +219,7 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
         max_elements=base.tokenizer.max_elements, bins=base.tokenizer.bins.kind,
         bin_count=max(base.tokenizer.bins.counts), kind=network.kind, width=network.width,
         layers=network.layers, heads=network.heads, feedforward=network.feedforward,
-        dropout=network.dropout, time=network.time, positions=network.positions,
+        time=network.time, positions=network.positions, edges=network.edges, space=network.space,
         block=network.block, normalise=network.normalise,
         schedule_steps=base.schedule.steps, schedule_numbers=_numbers(base),
     )  # fmt: skip

@@ -1,0 +1,72 @@
+"""When each token is decided if one element follows the other.
+
+What is decided in the same step is drawn without seeing each other. With a step for every token
+nothing is; with fewer steps, tokens that depend on each other the least share one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from layoutdm.diffusion.known import Floats
+from layoutdm.diffusion.network import Bools, Ints
+
+# Size before place: edges that line up with others follow from a known size.
+DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
+
+# Turns of (label, x, y, width, height) within an element, and how many turns an element takes:
+# the last turn of one element is the first of the next.
+ALONE = ((0, 3, 4, 1, 2), 5)  # each token by itself
+NEXT_LABEL = ((0, 3, 4, 1, 2), 4)  # y with the next element's label
+SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # and width with height
+NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # labels first, four at a time; then y with the next size
+LABELS_AT_ONCE = 4
+
+# Tried in this order until the steps suffice; elements that take their turns together come last,
+# because their boxes cannot keep out of each other's way.
+PLANS = [(ways, 1) for ways in (ALONE, NEXT_LABEL, SIZE_AT_ONCE, NEXT_SIZE)] + [
+    (NEXT_SIZE, together) for together in (2, 3, 4, 6, 9, 13, 25)
+]
+
+
+def decision_ranks(masked: Bools, steps: int) -> Floats:
+    """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
+
+    >>> masked = np.array([[[1, 1, 0, 1, 0], [1, 0, 0, 0, 0]]], dtype=bool)
+    >>> decision_ranks(masked, 4).tolist()  # label, width, x, the other label
+    [[[0.125, 0.625, 0.0, 0.375, 0.0], [0.875, 0.0, 0.0, 0.0, 0.0]]]
+    >>> decision_ranks(masked, 3).tolist()  # both labels, width, x
+    [[[0.16666666666666666, 0.8333333333333334, 0.0, 0.5, 0.0], [0.16666666666666666, 0.0, 0.0, 0.0, 0.0]]]
+    """  # noqa: E501
+    ranks = np.zeros(masked.shape)
+    left = np.arange(len(masked))
+    for (turns, length), together in PLANS:
+        turn, count = _turns(masked[left], turns, length, together)
+        last = together == PLANS[-1][1]
+        fits = (count <= steps) | last
+        share = (turn[fits] + 0.5) / np.maximum(count[fits], 1)[:, None, None]
+        ranks[left[fits]] = np.where(masked[left[fits]], share, 0.0)
+        left = left[~fits]
+        if not len(left):
+            break
+    return ranks
+
+
+def _turns(masked: Bools, turns: tuple[int, ...], length: int, together: int) -> tuple[Ints, Ints]:
+    """The turn of each masked token, without gaps, and the number of turns of each layout."""
+    batch, slots, _ = masked.shape
+    slot = np.arange(slots)[:, None] // together
+    keys = slot * length + np.array(turns)[None, :]
+    if turns[0] < 0:
+        keys[:, 0] = np.arange(slots) // max(LABELS_AT_ONCE, together) - slots
+    last = slots * 5 + 1
+    flat = np.where(masked, keys[None], last).reshape(batch, -1)
+    order = np.argsort(flat, axis=1, kind="stable")
+    rising = np.take_along_axis(flat, order, axis=1)
+    new = np.zeros(rising.shape, dtype=np.int64)
+    new[:, 1:] = rising[:, 1:] != rising[:, :-1]
+    places = np.cumsum(new, axis=1)
+    turn = np.empty_like(places)
+    np.put_along_axis(turn, order, places, axis=1)
+    count = np.where(masked.reshape(batch, -1), turn + 1, 0).max(axis=1)
+    return turn.reshape(masked.shape), count

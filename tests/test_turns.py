@@ -1,0 +1,76 @@
+"""Which tokens are decided together when one element follows the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from layoutdm.diffusion.turns import decision_ranks
+
+LABEL, X, Y, WIDTH, HEIGHT = range(5)
+
+
+def steps_of(masked: np.ndarray, steps: int) -> np.ndarray:
+    """The step in which each token of one layout is decided, -1 for those that are known."""
+    ranks = decision_ranks(masked[None], steps)[0]
+    return np.where(masked, np.floor(ranks * steps), -1).astype(int)
+
+
+masks = st.integers(1, 25).flatmap(
+    lambda slots: st.lists(st.tuples(*[st.booleans()] * 5), min_size=slots, max_size=slots).map(
+        lambda rows: np.array(rows, dtype=bool)
+    )
+)
+
+
+@given(masks, st.integers(1, 130))
+@settings(max_examples=200, deadline=None)
+def test_every_masked_token_has_a_turn_and_no_other_has(masked, steps):
+    ranks = decision_ranks(masked[None], steps)[0]
+    assert np.all((ranks > 0) == masked)
+    assert np.all(ranks < 1)
+
+
+@given(masks, st.integers(1, 130))
+@settings(max_examples=200, deadline=None)
+def test_boxes_come_in_order_and_within_an_element_label_size_place(masked, steps):
+    decided = steps_of(masked, steps)
+    for row in decided:
+        known = [row[m] for m in (LABEL, WIDTH, HEIGHT, X, Y) if row[m] >= 0]
+        assert known == sorted(known)
+    for attribute in range(5):
+        column = decided[:, attribute]
+        column = column[column >= 0]
+        assert np.all(np.diff(column) >= 0)
+
+
+@given(masks)
+@settings(max_examples=100, deadline=None)
+def test_with_a_step_for_every_token_nothing_is_decided_together(masked):
+    decided = steps_of(masked, max(1, int(masked.sum())))
+    times = decided[decided >= 0]
+    assert len(set(times)) == len(times)
+
+
+@pytest.mark.parametrize(("slots", "steps"), [(10, 50), (12, 50), (16, 50), (21, 50), (9, 30)])
+def test_no_two_elements_are_placed_in_the_same_step_while_steps_suffice(slots, steps):
+    decided = steps_of(np.ones((slots, 5), dtype=bool), steps)
+    for place in (X, Y):
+        assert len(set(decided[:, place])) == slots
+    assert np.all(decided[:, X] < decided[:, Y])  # a box's own places see each other
+
+
+def test_layouts_of_a_batch_do_not_change_each_other():
+    rng = np.random.default_rng(0)
+    masked = rng.random((20, 25, 5)) < 0.6
+    together = decision_ranks(masked, 40)
+    for i in range(20):
+        assert np.array_equal(together[i], decision_ranks(masked[i : i + 1], 40)[0])
+
+
+def test_few_steps_take_several_elements_at_a_time():
+    decided = steps_of(np.ones((25, 5), dtype=bool), 4)
+    assert set(decided.ravel()) == {0, 1, 2, 3}
+    assert set(decided[:, LABEL]) == {0}
