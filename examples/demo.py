@@ -8,6 +8,7 @@ examples/specs/. Writes gallery.html.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from dataclasses import dataclass
@@ -160,7 +161,9 @@ def drawn(layout: Layout) -> str:
 
 
 def main() -> None:
-    out = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out", nargs="?", type=Path, default=Path("demo-output"), help="folder")
+    out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     if not embedded():
         sys.exit("there are no embedded models; train one with: layoutdm train")

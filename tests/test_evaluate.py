@@ -249,7 +249,7 @@ def test_command(tmp_path: Path, model_folder: Path) -> None:
         write(pages(count, len(split)), tmp_path / "data" / f"{split}.jsonl")
     command = [sys.executable, "-m", "layoutdm", "evaluate", "--model", str(model_folder)]
     command += ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), "--threads", "1"]
-    options = ["--task", "unconditional,c", "--steps", "2", "--seeds", "0", "--samples", "10"]
+    options = ["--task", "unconditional,c", "--steps", "2,1", "--seeds", "0", "--samples", "10"]
     first = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert first.returncode == 0, first.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())

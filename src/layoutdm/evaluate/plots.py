@@ -119,7 +119,7 @@ def _fid_steps(results: Mapping[str, Any]) -> Any:
         if steps and _known(row, "fid") and row["strength"] is None:
             fid = row["fid"]
             lines.setdefault(row["task"], []).append((steps, fid["mean"], fid["std"] or 0.0))
-    if not lines:
+    if max(map(len, lines.values()), default=0) < 2:  # one number of steps makes no line
         return None
     figure, axes = _axes("FID and the number of steps", "Steps", "FID (lower is better)")
     for task, points in lines.items():
