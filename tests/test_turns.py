@@ -48,10 +48,16 @@ def test_boxes_come_in_order_and_within_an_element_label_size_place(masked, step
 
 @given(masks)
 @settings(max_examples=100, deadline=None)
-def test_with_a_step_for_every_token_nothing_is_decided_together(masked):
-    decided = steps_of(masked, max(1, int(masked.sum())))
-    times = decided[decided >= 0]
-    assert len(set(times)) == len(times)
+def test_with_enough_steps_only_size_and_the_next_label_share_one(masked):
+    decided = steps_of(masked, 75)
+    for step in range(75):
+        slots, attributes = np.nonzero(decided == step)
+        together = [(int(slot), int(m)) for slot, m in zip(slots, attributes, strict=True)]
+        for i, (slot, m) in enumerate(together):
+            for other, n in together[i + 1 :]:
+                same_size = slot == other and {m, n} == {WIDTH, HEIGHT}
+                next_label = other == slot + 1 and (m, n) == (Y, LABEL)
+                assert same_size or next_label
 
 
 @pytest.mark.parametrize(("slots", "steps"), [(10, 50), (12, 50), (16, 50), (21, 50), (9, 30)])
@@ -73,4 +79,5 @@ def test_layouts_of_a_batch_do_not_change_each_other():
 def test_few_steps_take_several_elements_at_a_time():
     decided = steps_of(np.ones((25, 5), dtype=bool), 4)
     assert set(decided.ravel()) == {0, 1, 2, 3}
-    assert set(decided[:, LABEL]) == {0}
+    for attribute, step in ((LABEL, 0), (WIDTH, 1), (HEIGHT, 1), (X, 2), (Y, 3)):
+        assert set(decided[:, attribute]) == {step}

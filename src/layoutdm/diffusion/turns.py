@@ -28,12 +28,10 @@ PLANS = [(SIZE_AT_ONCE, 1)] + [(NEXT_SIZE, together) for together in (1, 2, 3, 4
 def decision_ranks(masked: Bools, steps: int) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
 
-    >>> masked = np.array([[[1, 1, 0, 1, 0], [1, 0, 0, 0, 0]]], dtype=bool)
-    >>> decision_ranks(masked, 4).tolist()  # label, width, x, the other label
-    [[[0.125, 0.625, 0.0, 0.375, 0.0], [0.875, 0.0, 0.0, 0.0, 0.0]]]
-    >>> decision_ranks(masked, 3).tolist()  # both labels, width, x
-    [[[0.16666666666666666, 0.8333333333333334, 0.0, 0.5, 0.0], [0.16666666666666666, 0.0, 0.0, 0.0, 0.0]]]
-    """  # noqa: E501
+    >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
+    >>> decision_ranks(masked, 4).tolist()  # label, size, x, the other label
+    [[[0.125, 0.625, 0.0, 0.375, 0.375], [0.875, 0.0, 0.0, 0.0, 0.0]]]
+    """
     ranks = np.zeros(masked.shape)
     left = np.arange(len(masked))
     for (turns, length), together in PLANS:
