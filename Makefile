@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint format clean
+.PHONY: help demo test test-fast lint format clean models
 
 help:
 	@echo "make demo       install the run half, generate a gallery of every condition into $(OUT)/"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-fast  the same without the slow tests"
 	@echo "make lint       ruff and mypy"
 	@echo "make format     rewrite the code as ruff would have it"
+	@echo "make models     train both embedded models anew from DATA=folder, into MODELS=folder; hours"
 	@echo "make clean      remove $(VENV)/ and $(OUT)/"
 
 $(BIN)/python:
@@ -51,6 +52,19 @@ lint: $(VENV)/.everything
 format: $(VENV)/.everything
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# One thread: the same data, versions and kind of processor then give the same weights.
+TRAIN = $(BIN)/layoutdm train --threads 1
+MODELS ?= models
+models: $(VENV)/.everything
+	@test -d "$(DATA)/rico25" -a -d "$(DATA)/publaynet" || { echo "Say where the data are: \
+	make models DATA=FOLDER, a folder that holds rico25 and publaynet." >&2; exit 1; }
+	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25 --epochs 50 --seed 0 \
+	  --set in_sequence=0.25 --set validate_steps=940
+	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
+	  --bin-count 256 --set validate_steps=1205
+	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-first \
+	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -59,6 +59,7 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
     assert config["canvas"] == [600, 800]
     assert sum(config["number_histogram"]) == 60
     assert config["about_noise"] == list(TINY.about_noise)
+    assert config["sampling"] == {"default": {"steps": 50, "top_p": 0.95}}
     assert TrainConfig.from_dict(json.loads((out / "training.json").read_text())) == TINY
     card = (out / "README.md").read_text()
     for words in ("60 train, 24 val", f"{report.bound:.2f} nats", "4 steps of 32", "curves.png"):
@@ -70,6 +71,13 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
     longer = replace(TINY, steps=6)
     assert train(data, longer, out, resume=True).steps == 6
     assert saved_config(out) == longer
+
+
+def test_models_sample_as_they_were_trained() -> None:
+    in_sequence = preset("element").usual_sampling()
+    assert in_sequence["default"] == {"steps": 50, "top_p": 0.95, "order": "elements"}
+    assert in_sequence["unconditional"] == in_sequence["c"] == {"ordered": True}
+    assert preset("paper").usual_sampling() == {}
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

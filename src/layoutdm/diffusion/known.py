@@ -35,6 +35,8 @@ class Known:
     priors: tuple[Floats, ...] | None = None  # 4 x (B, S, K): added to log p(z_s | z_t)
     about: Ints | None = None  # (B, S, 4): drafts for the network
     position: Ints | None = None  # (B, S): ranks for the network
+    # (B, labels): how often each label must come, in any order; rows of zeros: no such wish.
+    bag: Ints | None = None
     guide: Guide | None = None
 
     @property

@@ -66,6 +66,7 @@ class RevealStep:
         self.width = max(self.sizes) + (known.pad is not None)
         batch, slots, _ = known.tokens.shape
         bins = max(self.sizes[1:]) if known.guide is not None else 0
+        self.bag = None if known.bag is None else known.bag.copy()
         self.steered = np.full((batch, slots, 4, bins), -np.inf)
 
     def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
@@ -73,7 +74,8 @@ class RevealStep:
             self.masked = self.free & (tokens == self.mask)
             if self.settings.order == "elements":
                 steps = self.settings.steps or self.schedule.steps
-                self.ranks = decision_ranks(self.masked, steps)
+                early = None if self.bag is None else self.bag.sum(axis=1) > 0
+                self.ranks = decision_ranks(self.masked, steps, early)
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
         if self.settings.order == "elements":
@@ -116,7 +118,35 @@ class RevealStep:
         if guided:
             self._steer(tokens, log_probs, asked)
         logits = self._rows(log_probs, element, at, modality, guided)
-        return draw(self._weights(logits), share)
+        values = draw(self._weights(logits), share)
+        if self.bag is not None:
+            self._from_bag(log_probs[0], element, at, modality, share, values)
+        return values
+
+    def _from_bag(
+        self, log_probs: Array, element: Ints, at: Ints, modality: Ints, share: Floats, values: Ints
+    ) -> None:
+        """Draw labels again where the request says how often each must come.
+
+        They come first, so that the network knows them all when it draws boxes, in reading order.
+        The next label is l with a chance of p(l) times how many of it are left
+        over how many the network expects in all slots that are left: p(l) itself where the network
+        expects what was asked for.
+        """
+        assert self.bag is not None and self.masked is not None
+        slots = self.masked.shape[1]
+        for token in np.flatnonzero(modality == 0):
+            layout, slot = divmod(int(element[token]), slots)
+            left = self.bag[layout]
+            if not left.any():
+                continue
+            row = int(at[token]) // slots
+            found = np.exp(log_probs[row, self.masked[layout, :, 0], : len(left)], dtype=np.float64)
+            expected = np.maximum(found.sum(axis=0), 1e-6)
+            mine = np.exp(log_probs[row, slot, : len(left)], dtype=np.float64)
+            weights = np.maximum(mine, 1e-9) * left / expected
+            values[token] = draw(weights[None], share[token : token + 1])[0]
+            left[values[token]] -= 1
 
     def _steer(self, tokens: Ints, log_probs: tuple[Array, ...], asked: Ints | None) -> None:
         """Predictions of all bins of x, y, width, height, moved by the guide."""

@@ -30,7 +30,7 @@ from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import Uniforms, stream
 from layoutdm.errors import LayoutdmError
 
-__all__ = ["Known", "Sampler", "State", "is_absorbing", "stream"]
+__all__ = ["Known", "Sampler", "State", "draws_bags", "is_absorbing", "stream"]
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +50,17 @@ def is_absorbing(schedule: Schedule) -> bool:
     """Whether tokens are in effect only ever masked, never replaced by others."""
     replaced = schedule.level(np.arange(schedule.steps + 1)).replace
     return bool(replaced.max() <= NEGLIGIBLE_REPLACEMENT)
+
+
+def draws_bags(schedule: Schedule, settings: Settings) -> bool:
+    """Whether labels can be drawn in reading order from a bag: one by one, each for good."""
+    return (
+        settings.order == "elements"
+        and is_absorbing(schedule)
+        and settings.posterior == "exact"
+        and settings.filter == "prediction"
+        and not settings.remask
+    )
 
 
 class Sampler:

@@ -25,8 +25,13 @@ NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # x with the next label, y with the next widt
 PLANS = [(SIZE_AT_ONCE, 1)] + [(NEXT_SIZE, together) for together in (1, 2, 3, 4, 6, 9, 13, 25)]
 
 
-def decision_ranks(masked: Bools, steps: int) -> Floats:
+LABELS_AT_ONCE = 3  # where all labels come first
+
+
+def decision_ranks(masked: Bools, steps: int, labels_first: Bools | None = None) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
+
+    labels_first (B,): layouts whose labels are all decided before any box.
 
     >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
     >>> decision_ranks(masked, 4).tolist()  # label, size, x, the other label
@@ -34,8 +39,9 @@ def decision_ranks(masked: Bools, steps: int) -> Floats:
     """
     ranks = np.zeros(masked.shape)
     left = np.arange(len(masked))
+    early = np.zeros(len(masked), dtype=bool) if labels_first is None else labels_first
     for (turns, length), together in PLANS:
-        turn, count = _turns(masked[left], turns, length, together)
+        turn, count = _turns(masked[left], early[left], turns, length, together)
         last = together == PLANS[-1][1]
         fits = (count <= steps) | last
         share = (turn[fits] + 0.5) / np.maximum(count[fits], 1)[:, None, None]
@@ -46,13 +52,17 @@ def decision_ranks(masked: Bools, steps: int) -> Floats:
     return ranks
 
 
-def _turns(masked: Bools, turns: tuple[int, ...], length: int, together: int) -> tuple[Ints, Ints]:
+def _turns(
+    masked: Bools, early: Bools, turns: tuple[int, ...], length: int, together: int
+) -> tuple[Ints, Ints]:
     """The turn of each masked token, without gaps, and the number of turns of each layout."""
     batch, slots, _ = masked.shape
     slot = np.arange(slots)[:, None] // together
-    keys = slot * length + np.array(turns)[None, :]
+    keys = np.tile(slot * length + np.array(turns)[None, :], (batch, 1, 1))
+    at_once = max(LABELS_AT_ONCE, together)
+    keys[early, :, 0] = np.arange(slots) // at_once - slots
     last = slots * 5 + 1
-    flat = np.where(masked, keys[None], last).reshape(batch, -1)
+    flat = np.where(masked, keys, last).reshape(batch, -1)
     order = np.argsort(flat, axis=1, kind="stable")
     rising = np.take_along_axis(flat, order, axis=1)
     new = np.zeros(rising.shape, dtype=np.int64)

@@ -12,13 +12,13 @@ import numpy as np
 
 from layoutdm.constraints import report
 from layoutdm.diffusion.network import Denoiser, Ints, Query
-from layoutdm.diffusion.sampler import Sampler, State
+from layoutdm.diffusion.sampler import Sampler, State, draws_bags
 from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import stream
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import ModelConfig
 from layoutdm.model.decode import decode
-from layoutdm.model.prepare import Prepared, batch, listed, prepare
+from layoutdm.model.prepare import Prepared, batch, in_listed_order, listed, prepare
 from layoutdm.model.result import Frame, Result
 from layoutdm.model.task import task_of
 from layoutdm.spec import Condition, Spec
@@ -184,7 +184,10 @@ class Model:
             condition = Condition.from_spec(spec, self.labels, self.max_elements)
             own = self.config.sampling_of(task_of(condition))
             settings = Settings.from_dict(own).replaced(**changes)
-            prepared = prepare(spec, condition, self.config.tokenizer, self.config.traits, settings)
+            prepared = prepare(
+                spec, condition, self.config.tokenizer, self.config.traits, settings,
+                bags=draws_bags(self.config.schedule, settings),
+            )  # fmt: skip
             found = cache[id(spec)] = (spec, prepared, settings)
         return found[1], found[2]
 
@@ -258,9 +261,12 @@ class Model:
         results = []
         for row, job in enumerate(jobs):
             condition = job.prepared.condition
-            layout, invalid = decode(
-                state.tokens[row, : job.count], condition, config, f"{seed}-{job.index}"
-            )
+            tokens = state.tokens[row, : job.count]
+            if job.prepared.bag is not None:
+                slots = in_listed_order(tokens, job.prepared)
+                tokens = tokens[slots]
+                frames[row] = [frame.reordered(slots) for frame in frames[row]]
+            layout, invalid = decode(tokens, condition, config, f"{seed}-{job.index}")
             results.append(
                 Result(
                     layout, report(condition, layout), seed, job.index, invalid,

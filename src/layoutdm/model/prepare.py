@@ -29,6 +29,7 @@ class Prepared:
     priors: tuple[Floats, ...] | None
     about: Ints | None  # (n, 4)
     ordered: bool
+    bag: Ints | None = None  # (labels,): how often each comes, where the sampler sets the order
 
     @property
     def guided(self) -> bool:
@@ -46,11 +47,52 @@ def explicit_strength(spec: Spec) -> Bools:
     return given
 
 
+def only_labels(condition: Condition) -> bool:
+    """Whether the labels of all elements are all that is known, so that any order will do."""
+    return bool(
+        len(condition)
+        and not condition.guided
+        and condition.min_elements == condition.max_elements == len(condition)
+        and (condition.label_choices.sum(axis=1) == 1).all()
+        and not any(
+            np.isfinite(wish).any()
+            for wish in (condition.fixed, condition.about, condition.area, condition.aspect_ratio)
+        )
+    )
+
+
+def in_listed_order(tokens: Ints, prepared: Prepared) -> Ints:
+    """Which slot holds each listed element, where the sampler had set the order.
+
+    Of elements with the same label the first listed is the first in reading order.
+    """
+    wished = prepared.condition.label_choices.argmax(axis=1)
+    slots = np.empty(len(wished), dtype=np.int64)
+    for label in np.unique(wished):
+        slots[wished == label] = np.flatnonzero(tokens[:, 0] == label)
+    return slots
+
+
 def prepare(
-    spec: Spec, condition: Condition, tokenizer: Tokenizer, traits: Traits, settings: Settings
+    spec: Spec,
+    condition: Condition,
+    tokenizer: Tokenizer,
+    traits: Traits,
+    settings: Settings,
+    *,
+    bags: bool = False,
 ) -> Prepared:
-    """Tokens of what is fixed, and where weak wishes go: into the network, a prior, or both."""
+    """Tokens of what is fixed, and where weak wishes go: into the network, a prior, or both.
+
+    bags: the sampler can draw labels in reading order from those that are wished.
+    """
     n = len(condition)
+    if bags and settings.ordered and only_labels(condition):
+        nothing = np.zeros((n, 5), dtype=bool)
+        return Prepared(
+            condition, np.tile(tokenizer.mask, (n, 1)), nothing, None, None, None, ordered=True,
+            bag=condition.label_choices.sum(axis=0),
+        )  # fmt: skip
     tokens = np.tile(tokenizer.mask, (n, 1))
     fixed = np.zeros((n, 5), dtype=bool)
     choices = condition.label_choices.sum(axis=1)
@@ -148,6 +190,10 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
     if any(item.ordered for item in group):
         ranks = np.arange(1, slots + 1)
         position = np.stack([ranks if item.ordered else 0 * ranks for item in group])
+    bag = None
+    if any(item.bag is not None for item in group):
+        none = np.zeros(len(tokenizer.labels), dtype=np.int64)
+        bag = np.stack([none if item.bag is None else item.bag for item in group])
     return Known(
         tokens=tokens,
         fixed=fixed,
@@ -157,6 +203,7 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         priors=_priors(group, slots, tokenizer.bins.counts),
         about=_drafts(group, slots),
         position=position,
+        bag=bag,
         guide=_guide(group, tokenizer),
     )
 

@@ -20,6 +20,10 @@ class Frame:
     labels: tuple[str | None, ...]
     boxes: NDArray[np.float64]  # (elements, 4), NaN where not decided
 
+    def reordered(self, order: NDArray[np.int64]) -> Frame:
+        """The same state with its elements in another order."""
+        return Frame(self.level, tuple(self.labels[i] for i in order), self.boxes[order])
+
 
 @dataclass(frozen=True, eq=False)
 class Result:

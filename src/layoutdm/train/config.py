@@ -195,6 +195,19 @@ class TrainConfig:
             return Schedule(self.schedule_steps, *self.schedule_numbers)
         return Schedule.preset(self.schedule, self.schedule_steps)
 
+    def usual_sampling(self) -> dict[str, dict[str, Any]]:
+        """How models trained like this sample well, by task, until somebody tunes them.
+
+        It is what the val splits of Rico and PubLayNet chose; see docs/models.md.
+        """
+        if self.kind == "paper":
+            return {}
+        usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
+        if self.in_sequence:
+            usual["order"] = "elements"
+        tasks = ("unconditional", "c") if self.ordered else ()
+        return {"default": usual, **{task: {"ordered": True} for task in tasks}}
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

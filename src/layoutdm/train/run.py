@@ -279,7 +279,7 @@ def _write_model(
     training: dict[str, Any] = config.to_dict()
     write_bytes(out / "training.json", (json.dumps(training, indent=1) + "\n").encode())
     export_model(
-        network, tokenizer, config.noise_schedule(), out,
+        network, tokenizer, config.noise_schedule(), out, sampling=config.usual_sampling(),
         number_histogram=count_numbers(counts, tokenizer.max_elements),
         canvas=usual_canvas(layouts),
         about_noise=config.about_noise if network.config.about_levels else (),

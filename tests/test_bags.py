@@ -1,0 +1,90 @@
+"""Requests of labels alone: the sampler puts them into reading order, the user gets them back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import layoutdm
+from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.sampler import Sampler, stream
+from layoutdm.diffusion.settings import Settings
+from sampler_dummies import Constant, unknown
+from tiny_models import LABELS, folder
+
+ORDERED = {"order": "elements", "ordered": True}
+
+
+def labels_of(first: tuple[float, ...], bag: list[int], layouts: int, steps: int) -> np.ndarray:
+    """(layouts, slots) labels drawn by a network with the same belief about every slot."""
+    rows = (np.append(first, 0.0), *[np.array([1.0, 0.0])] * 4)
+    sizes = (len(first), 1, 1, 1, 1)
+    known = unknown(layouts, sum(bag), sizes, bag=np.tile(bag, (layouts, 1)))
+    sampler = Sampler(Constant(rows), Schedule(), Settings(steps=steps, order="elements"))
+    return sampler.run(known, [stream(0, i) for i in range(layouts)])[..., 0]
+
+
+@pytest.mark.parametrize("steps", [1, 7, 50])
+@pytest.mark.parametrize("first", [(0.5, 0.3, 0.2), (0.05, 0.9, 0.05)])
+def test_without_a_reason_for_an_order_every_order_is_as_likely(first, steps):
+    labels = labels_of(first, [1, 3, 0], 3000, steps)
+    assert np.all(np.sort(labels, axis=1) == [0, 1, 1, 1])
+    places = np.bincount((labels == 0).argmax(axis=1), minlength=4) / 3000
+    assert places == pytest.approx([0.25] * 4, abs=0.03)
+
+
+def test_an_impossible_label_is_drawn_if_it_was_asked_for():
+    labels = labels_of((1.0, 0.0, 0.0), [1, 0, 2], 50, 20)
+    assert np.all(np.sort(labels, axis=1) == [0, 2, 2])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return layoutdm.load(folder(), threads=1)
+
+
+def test_labels_and_names_come_back_in_the_order_of_the_request(model):
+    rng = np.random.default_rng(0)
+    requests = []
+    for _ in range(60):
+        wished = rng.choice(LABELS, size=rng.integers(1, 13)).tolist()
+        requests.append({"elements": [{"label": x, "name": f"e{i}"} for i, x in enumerate(wished)]})
+    results = model.generate_many(requests, seed=1, steps=20, **ORDERED)
+    for request, result in zip(requests, results, strict=True):
+        assert list(result.layout.labels) == [e["label"] for e in request["elements"]]
+        assert result.layout.metadata["names"] == [e["name"] for e in request["elements"]]
+        assert result.met
+    alone = [next(model.stream(requests[i], [i], 1, 20, **ORDERED)).layout for i in (0, 17, 59)]
+    assert alone == [results[i].layout for i in (0, 17, 59)]
+
+
+def test_the_last_frame_of_a_trace_is_the_layout(model):
+    request = {"elements": [{"label": x} for x in ("Icon", "Text", "Icon", "Toolbar")]}
+    (result,) = model.generate(request, count=1, steps=20, trace=True, **ORDERED)
+    assert result.trace[-1].labels == ("Icon", "Text", "Icon", "Toolbar")
+    free = result.layout.boxes == result.trace[-1].boxes
+    assert free.any()  # all but what was moved to fit the canvas
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"elements": [{"label": "Icon", "width": 0.5}]},
+        {"elements": [{"label": ["Icon", "Text"]}]},
+        {"elements": [{"label": "Icon"}], "more": True, "number_of_elements": {"max": 4}},
+        {"elements": [{"label": "Icon", "name": "a"}, {"label": "Text", "name": "b"}],
+         "relations": [{"of": "a", "is": "above", "to": "b"}]},
+    ],
+)  # fmt: skip
+def test_requests_that_say_more_keep_their_elements(model, more):
+    (result,) = model.generate(more, count=1, steps=10, **ORDERED)
+    assert all(wish.met for wish in result.report.wishes if wish.kind in ("fixed", "label"))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"posterior": "published"}, {"filter": "published"}, {"remask": 0.1}]
+)
+def test_where_tokens_may_change_labels_stay_where_they_are(model, settings):
+    request = {"elements": [{"label": x} for x in ("Icon", "Text", "Icon")]}
+    for result in model.generate(request, count=3, steps=10, **ORDERED, **settings):
+        assert result.layout.labels == ("Icon", "Text", "Icon")
