@@ -68,6 +68,21 @@ def test_no_two_elements_are_placed_in_the_same_step_while_steps_suffice(slots, 
     assert np.all(decided[:, X] < decided[:, Y])  # a box's own places see each other
 
 
+def test_width_comes_before_height_if_wished_and_the_steps_suffice():
+    masked = np.ones((1, 6, 5), dtype=bool)
+    ranks = decision_ranks(masked, 30, size_at_once=False)[0]
+    assert np.all(ranks[:, WIDTH] < ranks[:, HEIGHT])
+    few = decision_ranks(masked, 20, size_at_once=False)[0]
+    assert np.array_equal(few[:, WIDTH], few[:, HEIGHT])
+
+
+def test_labels_come_first_where_wished():
+    masked = np.ones((2, 9, 5), dtype=bool)
+    ranks = decision_ranks(masked, 75, np.array([True, False]))
+    assert ranks[0, :, LABEL].max() < ranks[0, :, 1:].min()
+    assert ranks[1, :, LABEL].max() > ranks[1, :, 1:].min()
+
+
 def test_layouts_of_a_batch_do_not_change_each_other():
     rng = np.random.default_rng(0)
     masked = rng.random((20, 25, 5)) < 0.6

@@ -75,7 +75,8 @@ class RevealStep:
             if self.settings.order == "elements":
                 steps = self.settings.steps or self.schedule.steps
                 early = None if self.bag is None else self.bag.sum(axis=1) > 0
-                self.ranks = decision_ranks(self.masked, steps, early)
+                at_once = self.settings.size_at_once
+                self.ranks = decision_ranks(self.masked, steps, early, size_at_once=at_once)
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
         if self.settings.order == "elements":

@@ -50,6 +50,9 @@ class Settings:
     # the other, each label, width, height, x, y. At each level the schedule says how many. Always
     # random where tokens may change again: priors, published forms, schedules that replace.
     order: str = "random"
+    # With order=elements: width and height in the same step, for fewer calls. Where they depend on
+    # each other, as those of icons do, it costs quality; on pages it costs none.
+    size_at_once: bool = True
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 
     def __post_init__(self) -> None:

@@ -16,31 +16,36 @@ DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
 
 # Turns of (label, x, y, width, height) within an element, and how many turns an element takes: the
 # last turns of one element are the first of the next.
-SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # width with height, y with the next element's label
+ONE_BY_ONE = ((0, 3, 4, 1, 2), 4)  # only y shares its turn, with the next element's label
+SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # and width with height
 NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # x with the next label, y with the next width and height
 
 # Tried in this order until the steps suffice; elements that take their turns together come last,
-# because their boxes cannot keep out of each other's way. A turn for each single token is not
-# among them: on the val split of PubLayNet it was no better than SIZE_AT_ONCE.
-PLANS = [(SIZE_AT_ONCE, 1)] + [(NEXT_SIZE, together) for together in (1, 2, 3, 4, 6, 9, 13, 25)]
-
-
+# because their boxes cannot keep out of each other's way.
+PLANS = [(ONE_BY_ONE, 1), (SIZE_AT_ONCE, 1)] + [
+    (NEXT_SIZE, together) for together in (1, 2, 3, 4, 6, 9, 13, 25)
+]
 LABELS_AT_ONCE = 3  # where all labels come first
 
 
-def decision_ranks(masked: Bools, steps: int, labels_first: Bools | None = None) -> Floats:
+def decision_ranks(
+    masked: Bools, steps: int, labels_first: Bools | None = None, *, size_at_once: bool = True
+) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
 
     labels_first (B,): layouts whose labels are all decided before any box.
+    size_at_once: width and height share a turn even if the steps would suffice for two.
 
     >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
-    >>> decision_ranks(masked, 4).tolist()  # label, size, x, the other label
+    >>> decision_ranks(masked, 5).tolist()  # label, size, x, the other label
     [[[0.125, 0.625, 0.0, 0.375, 0.375], [0.875, 0.0, 0.0, 0.0, 0.0]]]
+    >>> decision_ranks(masked, 5, size_at_once=False).tolist()  # width before height
+    [[[0.1, 0.7, 0.0, 0.3, 0.5], [0.9, 0.0, 0.0, 0.0, 0.0]]]
     """
     ranks = np.zeros(masked.shape)
     left = np.arange(len(masked))
     early = np.zeros(len(masked), dtype=bool) if labels_first is None else labels_first
-    for (turns, length), together in PLANS:
+    for (turns, length), together in PLANS[size_at_once:]:
         turn, count = _turns(masked[left], early[left], turns, length, together)
         last = together == PLANS[-1][1]
         fits = (count <= steps) | last

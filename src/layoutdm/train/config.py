@@ -204,7 +204,7 @@ class TrainConfig:
             return {}
         usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
         if self.in_sequence:
-            usual["order"] = "elements"
+            usual |= {"order": "elements", "size_at_once": False}
         tasks = ("unconditional", "c") if self.ordered else ()
         return {"default": usual, **{task: {"ordered": True} for task in tasks}}
 
