@@ -31,8 +31,9 @@ STEPS: list[dict[str, Any]] = [
     for n in (100, 50, 30, 20, 10)
 ]
 FILTERS: list[dict[str, Any]] = [
-    {"steps": 50, "order": "elements", **change}
-    for change in ({}, {"top_p": 0.9}, {"temperature": 0.9})
+    {"steps": 50, "order": order, **change}
+    for order in ("elements", "random")
+    for change in ({}, {"top_p": 0.9}, {"top_p": 0.8}, {"top_p": 0.6}, {"temperature": 0.9})
 ] + [{"steps": 50, **change} for change in ({"top_p": 0.95, "grid": "cosine"}, {"remask": 0.02})]
 EXTRA: dict[str, list[dict[str, Any]]] = {
     "refinement": [{"steps": 20, "about": "prior"}, {"steps": 20, "about": "both"}],
@@ -40,9 +41,15 @@ EXTRA: dict[str, list[dict[str, Any]]] = {
 
 
 def candidates(task: str) -> list[dict[str, Any]]:
-    more = {"ordered": True} if task == "unconditional" else {}
-    plain = [{"steps": 50, "top_p": 0.95, "ordered": False}] if more else []
-    return [{**found, **more} for found in (*STEPS, *FILTERS, *EXTRA.get(task, []))] + plain
+    plain: list[dict[str, Any]] = [*STEPS, *FILTERS, *EXTRA.get(task, [])]
+    if task not in ("unconditional", "c"):
+        return plain
+    ordered = [{**found, "ordered": True} for found in plain]
+    return [
+        *ordered,
+        {"steps": 50, "top_p": 0.95},
+        {"steps": 50, "top_p": 0.9, "order": "elements"},
+    ]
 
 
 def conditions(task: str, real: Sequence[Layout], count: int, seed: int) -> list[Spec]:
