@@ -93,17 +93,3 @@ class Graph:
 
     def lookup(self, table: str, index: str) -> str:
         return self.op("Gather", self.weight(f"{table}.weight"), index, axis=0)
-
-    def columns(self, array: str, count: int) -> list[str]:
-        """array[..., 0], array[..., 1], ... of an array with three axes."""
-        return [
-            self.op("Gather", array, self.constant(np.array(i, dtype=np.int64)), axis=2)
-            for i in range(count)
-        ]
-
-    def total(self, parts: list[str]) -> str:
-        """The sum of several arrays."""
-        x = parts[0]
-        for part in parts[1:]:
-            x = self.op("Add", x, part)
-        return x
