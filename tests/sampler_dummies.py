@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from layoutdm.diffusion import Schedule
 from layoutdm.diffusion.known import Known
-from layoutdm.diffusion.network import Prediction, Query, Traits
+from layoutdm.diffusion.network import Prediction, Query, Traits, only_asked
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Constant:
         return Traits((a, b, c, d, e))
 
     def __call__(self, query: Query) -> Prediction:
-        batch, slots = query.valid.shape
+        batch, slots = (query.valid if query.asked is None else query.asked).shape
         self.asked.append(batch)
         return Prediction(
             tuple(np.broadcast_to(log(row), (batch, slots, len(row))) for row in self.rows)
@@ -79,7 +79,7 @@ class Bayes:
             chance = keep * (seen[..., None] == np.arange(states)) + replace / states
             chance = np.where((seen == states)[..., None], 1.0, chance)
             p = row * chance
-            answers.append(log(p / p.sum(axis=-1, keepdims=True)))
+            answers.append(only_asked(log(p / p.sum(axis=-1, keepdims=True)), query.asked))
         return Prediction(tuple(answers))
 
 
@@ -93,4 +93,5 @@ class Copying:
         source = np.where(query.tokens < 4, query.tokens, np.where(label < 4, label, 0))
         p = np.eye(5)[source]
         first = np.where(label[..., 0, None] < 4, p[..., 0, :], [[[0.25, 0.25, 0.25, 0.25, 0]]])
-        return Prediction((log(first), *(log(p[..., m, :]) for m in range(1, 5))))
+        answers = (log(first), *(log(p[..., m, :]) for m in range(1, 5)))
+        return Prediction(tuple(only_asked(part, query.asked) for part in answers))

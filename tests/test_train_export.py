@@ -28,6 +28,7 @@ CONFIGS = {
     "element without drafts": NetworkConfig(**BASIC),
     "element with edges": NetworkConfig(**BASIC, edges=9, centres=CENTRES),
     "element with space": NetworkConfig(**BASIC, edges=9, centres=CENTRES, space=True),
+    "element with labels ahead": NetworkConfig(**BASIC, ahead=True),
     "element with time": NetworkConfig(**BASIC, time="adaln"),
     "paper": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False),
     "paper as published": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False,
@@ -51,12 +52,15 @@ def query(batch: int, slots: int) -> dict[str, torch.Tensor]:
         [torch.randint(0, n + 2, (batch, slots), generator=generator) for n in TOKENIZER.sizes], -1
     )
     valid = torch.arange(slots) < torch.randint(1, slots + 1, (batch, 1), generator=generator)
+    tokens = torch.where(valid[..., None], tokens, torch.tensor(TOKENIZER.sizes))  # PAD
     return {
         "tokens": tokens,
         "level": torch.randint(1, 101, (batch,), generator=generator),
         "valid": valid,
         "about": torch.randint(0, 17, (batch, slots, 4), generator=generator),
         "position": torch.randint(0, 7, (batch, slots), generator=generator),
+        "ahead": torch.randint(0, 7, (batch, 3), generator=generator),
+        "asked": torch.randint(0, slots, (batch, max(1, slots - 2)), generator=generator),
     }
 
 
@@ -69,7 +73,8 @@ def test_onnx_equals_torch_for_any_batch_and_number_of_slots(name: str, tmp_path
     inputs = [entry.name for entry in session.get_inputs()]
     assert ("level" in inputs) == (config.time == "adaln")
     assert ("about" in inputs) == (config.about_levels > 0)
-    assert ("position" in inputs) == (config.kind == "element")
+    assert ("position" in inputs) == ("asked" in inputs) == (config.kind == "element")
+    assert ("ahead" in inputs) == config.ahead
     rounded = round_weights(network)
     for batch, slots in ((1, 1), (3, 6), (5, 4)):
         given = query(batch, slots)
@@ -80,12 +85,15 @@ def test_onnx_equals_torch_for_any_batch_and_number_of_slots(name: str, tmp_path
             expected = rounded(
                 Query(given["tokens"], given["level"] if "level" in inputs else None,
                       given["valid"], given["about"] if "about" in inputs else None,
-                      given["position"])
+                      given["position"], given["ahead"] if config.ahead else None)
             )  # fmt: skip
-        real = given["valid"].numpy()
+        asked = given["asked"].numpy() if "asked" in inputs else np.arange(slots)[None]
+        take = np.arange(batch)[:, None], asked
+        real = given["valid"].numpy()[take]
         for modality, part in zip(MODALITIES, expected.log_probs, strict=True):
             assert outputs[modality].dtype == np.float32
-            assert np.abs(outputs[modality] - part.numpy())[real].max() < 1e-4
+            found, wanted = outputs[modality][real], part.numpy()[take][real]
+            assert np.abs(found - wanted).max(initial=0.0) < 1e-4
         if config.kind == "element":
             assert np.abs(outputs["number"] - expected.number.numpy()).max() < 1e-4
         else:

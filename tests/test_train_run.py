@@ -133,7 +133,7 @@ def test_shared_labels_keep_their_rows() -> None:
 def test_a_fine_tuned_network_starts_with_what_the_base_knows(base: LoadedModel) -> None:
     old = base.tokenizer
     labels = ("poster", *reversed(old.labels))
-    network = adapt(base, Tokenizer(labels, old.bins, old.max_elements))
+    network = adapt(base, Tokenizer(labels, old.bins, old.max_elements), TrainConfig())
     assert isinstance(network, nn.Module)
     assert isinstance(base.network, nn.Module)
     tokens = torch.randint(0, 3, (2, 4, 5), generator=torch.Generator().manual_seed(0))

@@ -44,15 +44,28 @@ class Known:
         """Number of valid slots of each layout."""
         return np.asarray(self.valid.sum(axis=1), dtype=np.int64)
 
-    def query(self, tokens: Ints, level: int, rows: Ints | None = None) -> Query:
-        """The network's question about all layouts, or about these rows."""
+    def query(
+        self,
+        tokens: Ints,
+        level: int,
+        rows: Ints | None = None,
+        *,
+        ahead: Ints | None = None,
+        asked: Ints | None = None,
+    ) -> Query:
+        """The network's question about all layouts, or about these rows.
+
+        ahead (B, labels): labels still to come. asked (rows, A): slots to predict, None for all.
+        """
         if rows is None:
             levels = np.full(len(tokens), level, dtype=np.int64)
-            return Query(tokens, levels, self.valid, self.about, self.position)
+            return Query(tokens, levels, self.valid, self.about, self.position, ahead, asked)
         return Query(
             tokens[rows],
             np.full(len(rows), level, dtype=np.int64),
             self.valid[rows],
             None if self.about is None else self.about[rows],
             None if self.position is None else self.position[rows],
+            None if ahead is None else ahead[rows],
+            asked,
         )

@@ -28,6 +28,7 @@ class Traits:
     number_first: bool = True  # the number of elements is drawn first, and PAD never
     about_levels: int = 0  # noise levels of drafts that the network reads
     about_noise: tuple[float, ...] = ABOUT_NOISE  # their standard deviations
+    ahead: bool = False  # reads how often each label is to come, and completes in top-left order
 
     @classmethod
     def from_config(cls, record: Mapping[str, Any]) -> Traits:
@@ -40,6 +41,7 @@ class Traits:
                 number_first=record.get("kind", "element") == "element"
                 and bool(record.get("number", True)),
                 about_levels=int(record.get("about_levels", 0)),
+                ahead=bool(record.get("ahead", False)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise LayoutdmError(f"the model's network config is damaged: {error}") from None
@@ -50,7 +52,9 @@ class Query:
     """A batch of partly known layouts: see the fields of a network's query in docs/sampling.md.
 
     tokens (B, S, 5) local ids; level (B,) noise levels 1..T; valid (B, S), False for slots that
-    only fill up; about (B, S, 4), 0 for no draft; position (B, S), 0 for unordered.
+    only fill up; about (B, S, 4), 0 for no draft; position (B, S), 0 for unordered; ahead
+    (B, labels), how often each label is still to come, where that is known; asked (B, A), the slots
+    whose prediction is wanted, None for all.
     """
 
     tokens: Ints
@@ -58,14 +62,21 @@ class Query:
     valid: Bools
     about: Ints | None = None
     position: Ints | None = None
+    ahead: Ints | None = None
+    asked: Ints | None = None
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """log p(z_0) of each modality, (B, S, K + 1) with PAD last; and of 1, 2, ... elements."""
+    """log p(z_0) of each modality, (B, A, K + 1) with PAD last; and of 1, 2, ... elements."""
 
     log_probs: tuple[Array, ...]
     number: Array | None = None
+
+
+def only_asked(log_probs: Array, asked: Ints | None) -> Array:
+    """The predictions of the slots that are asked about, where a network predicts all."""
+    return log_probs if asked is None else log_probs[np.arange(len(asked))[:, None], asked]
 
 
 class Denoiser(Protocol):

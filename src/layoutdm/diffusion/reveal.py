@@ -42,6 +42,24 @@ def guides(schedule: Schedule, settings: Settings, step: Step) -> bool:
     return settings.relation_strength > 0 and low < step.t / schedule.steps <= high
 
 
+def asked_slots(places: Ints, rows: int, slots: int) -> tuple[Ints, Ints]:
+    """The slots to predict of each of some layouts, (rows, A), and where each place stands there.
+
+    places: row * slots + slot. Layouts with fewer slots than others ask about slot 0 as well.
+
+    >>> asked, at = asked_slots(np.array([1, 5, 5, 7]), 2, 4)
+    >>> asked.tolist(), at.tolist()
+    ([[1, 0], [1, 3]], [0, 2, 2, 3])
+    """
+    wanted, which = np.unique(places, return_inverse=True)
+    row, slot = np.divmod(wanted, slots)
+    nth = np.arange(len(row)) - np.searchsorted(row, row)
+    most = int(nth.max()) + 1
+    asked = np.zeros((rows, most), dtype=np.int64)
+    asked[row, nth] = slot
+    return asked, (row * most + nth)[which]
+
+
 class RevealStep:
     """Takes steps in place; for schedules that only mask, without priors.
 
@@ -87,7 +105,8 @@ class RevealStep:
             remasked = self.free & ~masked & (uniform < again)
         places = np.flatnonzero(decided)
         if not len(places) and not self.settings.lazy:
-            self.denoiser(self.known.query(tokens, step.level))
+            nobody = np.zeros((len(tokens), 1), dtype=np.int64)
+            self.denoiser(self.known.query(tokens, step.level, ahead=self.bag, asked=nobody))
         if len(places):
             share = (uniform.reshape(-1)[places] - stay) / (1.0 - stay)
             tokens.reshape(-1)[places] = self._draw(tokens, step, places, share)
@@ -105,19 +124,19 @@ class RevealStep:
         """Values of the tokens at these flat places, from the network's prediction."""
         slots = tokens.shape[1]
         element, modality = np.divmod(places, 5)
-        at, asked = element, None
-        if self.settings.lazy:
-            asked = np.unique(element // slots)
-            if len(asked) == len(tokens):
-                asked = None
-            else:
-                number = np.zeros(len(tokens), dtype=np.int64)
-                number[asked] = np.arange(len(asked))
-                at = number[element // slots] * slots + element % slots
-        log_probs = self.denoiser(self.known.query(tokens, step.level, asked)).log_probs
+        rows = np.unique(element // slots) if self.settings.lazy else None
+        if rows is not None and len(rows) == len(tokens):
+            rows = None
         guided = self.known.guide is not None and guides(self.schedule, self.settings, step)
+        guesses = self.bag is not None and not self.denoiser.traits.ahead
+        row = element // slots if rows is None else np.searchsorted(rows, element // slots)
+        asked, at = None, row * slots + element % slots
+        if not (guided or guesses):  # these look at the predictions of all slots
+            asked, at = asked_slots(at, len(tokens) if rows is None else len(rows), slots)
+        query = self.known.query(tokens, step.level, rows, ahead=self.bag, asked=asked)
+        log_probs = self.denoiser(query).log_probs
         if guided:
-            self._steer(tokens, log_probs, asked)
+            self._steer(tokens, log_probs, rows)
         logits = self._rows(log_probs, element, at, modality, guided)
         values = draw(self._weights(logits), share)
         if self.bag is not None:
@@ -130,22 +149,25 @@ class RevealStep:
         """Draw labels again where the request says how often each must come.
 
         They come first, so that the network knows them all when it draws boxes, in reading order.
-        The next label is l with a chance of p(l) times how many of it are left
-        over how many the network expects in all slots that are left: p(l) itself where the network
+        A network that reads what is ahead is taken at its word, among the labels that are left.
+        With others the next label is l with a chance of p(l) times how many of it are left over
+        how many the network expects in all slots that are left: p(l) itself where the network
         expects what was asked for.
         """
         assert self.bag is not None and self.masked is not None
         slots = self.masked.shape[1]
+        flat = log_probs.reshape(-1, log_probs.shape[-1])
         for token in np.flatnonzero(modality == 0):
-            layout, slot = divmod(int(element[token]), slots)
+            layout = int(element[token]) // slots
             left = self.bag[layout]
             if not left.any():
                 continue
-            row = int(at[token]) // slots
-            found = np.exp(log_probs[row, self.masked[layout, :, 0], : len(left)], dtype=np.float64)
-            expected = np.maximum(found.sum(axis=0), 1e-6)
-            mine = np.exp(log_probs[row, slot, : len(left)], dtype=np.float64)
-            weights = np.maximum(mine, 1e-9) * left / expected
+            weights = np.exp(flat[at[token], : len(left)], dtype=np.float64)
+            weights = np.maximum(weights, 1e-9) * np.minimum(left, 1)
+            if not self.denoiser.traits.ahead:
+                masked = log_probs[at[token] // slots, self.masked[layout, :, 0], : len(left)]
+                expected = np.exp(masked, dtype=np.float64).sum(axis=0)
+                weights *= left / np.maximum(expected, 1e-6)
             values[token] = draw(weights[None], share[token : token + 1])[0]
             left[values[token]] -= 1
 

@@ -5,7 +5,8 @@
 >>> class Constant:
 ...     traits = Traits((1, 1, 1, 1, 1))
 ...     def __call__(self, query):
-...         log_probs = np.zeros((*query.valid.shape, 2))
+...         slots = query.valid if query.asked is None else query.asked
+...         log_probs = np.zeros((*slots.shape, 2))
 ...         return Prediction((log_probs,) * 5)
 >>> known = Known(np.full((1, 2, 5), 2), np.zeros((1, 2, 5), bool), np.ones((1, 2), bool))
 >>> Sampler(Constant(), Schedule(), Settings(steps=4)).run(known, [stream(0, 0)]).tolist()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from layoutdm.diffusion.network import Prediction, Query, Traits
+from layoutdm.diffusion.network import Prediction, Query, Traits, only_asked
 from layoutdm.errors import LayoutdmError
 
 FILE = "model.onnx"
@@ -67,8 +67,20 @@ class OnnxDenoiser:
                 if query.position is not None
                 else np.zeros((batch, slots), dtype=np.int64)
             )
+        if "ahead" in self._inputs:
+            feed["ahead"] = (
+                query.ahead
+                if query.ahead is not None
+                else np.zeros((batch, self._traits.sizes[0]), dtype=np.int64)
+            )
+        asked = query.asked
+        if "asked" in self._inputs:
+            if asked is None:
+                asked = np.tile(np.arange(slots), (batch, 1))
+            feed["asked"], asked = asked, None
         results = self._session.run(self._outputs, feed)
-        return Prediction(tuple(results[:5]), results[5] if self._number else None)
+        found = tuple(only_asked(part, asked) for part in results[:5])
+        return Prediction(found, results[5] if self._number else None)
 
 
 def _cores() -> int:

@@ -103,6 +103,8 @@ def prepare(
     tokens[:, 1:] = np.where(fixed[:, 1:], nearest, tokens[:, 1:])
     some = bool(((choices > 1) & (choices < len(condition.labels))).any())
     drafts, priors = _weak(spec, condition, tokenizer, traits, settings)
+    # Elements that are added come in top-left order, where the network has learned that.
+    whole = n == 0 or (traits.ahead and bool(fixed.all()))
     return Prepared(
         condition=condition,
         tokens=tokens,
@@ -110,7 +112,7 @@ def prepare(
         labels=condition.label_choices if some else None,
         priors=priors,
         about=drafts,
-        ordered=settings.ordered and n == 0,
+        ordered=settings.ordered and whole,
     )
 
 
@@ -188,8 +190,7 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         pad = None
     position = None
     if any(item.ordered for item in group):
-        ranks = np.arange(1, slots + 1)
-        position = np.stack([ranks if item.ordered else 0 * ranks for item in group])
+        position = np.stack([_ranks(item, slots) for item in group])
     bag = None
     if any(item.bag is not None for item in group):
         none = np.zeros(len(tokenizer.labels), dtype=np.int64)
@@ -206,6 +207,14 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         bag=bag,
         guide=_guide(group, tokenizer),
     )
+
+
+def _ranks(item: Prepared, slots: int) -> Ints:
+    """Ranks in top-left order, 0 for elements that are given."""
+    if not item.ordered:
+        return np.zeros(slots, dtype=np.int64)
+    given = 0 if item.bag is not None else len(item.tokens)
+    return np.maximum(np.arange(1, slots + 1) - given, 0)
 
 
 def _labels(group: Sequence[Prepared], slots: int, labels: int) -> Bools | None:

@@ -73,6 +73,9 @@ class TrainConfig:
     # Drafts use the third level (0.1, the paper's) this often, else any of the levels.
     about_usual: float = 0.6
     ordered: float = 0.0  # share of unconditional layouts in top-left order with position ids
+    # Requests of labels alone and completion in top-left order, too, as often as `ordered` says.
+    # For the first the network reads how often each label is still to come.
+    ordered_tasks: bool = False
     in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
 
     # Loss
@@ -188,6 +191,7 @@ class TrainConfig:
             if self.edges and self.kind == "element"
             else (),
             space=self.space and self.edges > 0 and self.kind == "element",
+            ahead=self.ordered_tasks and self.kind == "element",
         )
 
     def noise_schedule(self) -> Schedule:

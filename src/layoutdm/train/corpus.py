@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 UNCONDITIONAL, LABELS, LABELS_SIZES, COMPLETION, REFINEMENT = range(len(TASKS))
+ORDERED_TASKS = (UNCONDITIONAL, LABELS, COMPLETION)  # those that may come in top-left order
 CHUNK = 8  # batches sorted by length together: little padding, still random batches
 
 
@@ -104,19 +105,34 @@ def make_batch(
     size, slots = len(indices), int(counts.max()) if number_first else config.max_elements
     tasks = _draw_tasks(size, config, rng) if task is None else np.full(size, task)
     in_order = rng.random(size) < config.ordered
-    in_order = (in_order & (tasks == UNCONDITIONAL)) if ordered is None else np.full(size, ordered)
+    in_order = (
+        (in_order & np.isin(tasks, ORDERED_TASKS if config.ordered_tasks else UNCONDITIONAL))
+        if ordered is None
+        else np.full(size, ordered)
+    )
     rank = np.arange(slots)
     present = rank < counts[:, None]
 
-    keys = np.where(in_order[:, None], rank / slots, rng.random((size, slots)))
+    keys = np.where(
+        (in_order & (tasks != COMPLETION))[:, None], rank / slots, rng.random((size, slots))
+    )
     order = np.argsort(np.where(present, keys, 2.0), axis=1, kind="stable")
+    given = _given(tasks, counts, config.completion_share, rng)
+    # Completion in order: the given elements, any of them, then the others from the top.
+    rest = np.where(in_order & (tasks == COMPLETION), given, slots)
+    order = np.where(
+        rank < rest[:, None], order, np.sort(np.where(rank < rest[:, None], -1, order))
+    )
     source = np.where(present, corpus.starts[indices][:, None] + order, 0)
     pad = corpus.tokenizer.pad
     tokens = np.where(present[..., None], corpus.tokens[source], pad)
-    known = _known(tasks, counts, present, config.completion_share, rng)
+    bagged = in_order & (tasks == LABELS)
+    known = _known(np.where(bagged, UNCONDITIONAL, tasks), given, present)
     about = position = None
     if number_first:
-        position = np.where(in_order[:, None] & present, 1 + rank, 0)
+        position = np.where(
+            in_order[:, None] & present, np.maximum(1 + rank - given[:, None], 0), 0
+        )
     if number_first and config.about_levels:
         about = _drafts(corpus, source, present & (tasks == REFINEMENT)[:, None], config, rng)
     return Batch(
@@ -125,29 +141,32 @@ def make_batch(
         torch.from_numpy(known),
         None if about is None else torch.from_numpy(about),
         None if position is None else torch.from_numpy(position),
+        torch.from_numpy(bagged) if config.ordered_tasks and number_first else None,
     )
 
 
 def take_rows(batch: Batch, rows: slice) -> Batch:
     """Some layouts of a batch: the share of one process."""
-    about, position = batch.about, batch.position
+    about, position, bagged = batch.about, batch.position, batch.bagged
     return Batch(
         batch.tokens[rows],
         batch.valid[rows],
         batch.known[rows],
         None if about is None else about[rows],
         None if position is None else position[rows],
+        None if bagged is None else bagged[rows],
     )
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    about, position = batch.about, batch.position
+    about, position, bagged = batch.about, batch.position, batch.bagged
     return Batch(
         batch.tokens.to(device),
         batch.valid.to(device),
         batch.known.to(device),
         None if about is None else about.to(device),
         None if position is None else position.to(device),
+        None if bagged is None else bagged.to(device),
     )
 
 
@@ -157,16 +176,18 @@ def _draw_tasks(size: int, config: TrainConfig, rng: np.random.Generator) -> Int
     return np.minimum(drawn, len(TASKS) - 1).astype(np.int64)
 
 
-def _known(
-    tasks: Ints, counts: Ints, present: Bools, share: float, rng: np.random.Generator
-) -> Bools:
-    """Which tokens the task gives: labels, labels and sizes, or some whole elements."""
+def _given(tasks: Ints, counts: Ints, share: float, rng: np.random.Generator) -> Ints:
+    """How many whole elements completion begins with."""
+    most = np.maximum(1, (share * (counts - 1)).astype(np.int64))
+    given = 1 + np.floor(rng.random(len(tasks)) * most).astype(np.int64)
+    return np.where(tasks == COMPLETION, given, 0)
+
+
+def _known(tasks: Ints, given: Ints, present: Bools) -> Bools:
+    """Which tokens the task gives: labels, labels and sizes, or the first `given` elements."""
     known = np.zeros((*present.shape, 5), dtype=bool)
     known[..., 0] = np.isin(tasks, (LABELS, LABELS_SIZES, REFINEMENT))[:, None]
     known[..., 3:] = (tasks == LABELS_SIZES)[:, None, None]
-    most = np.maximum(1, (share * (counts - 1)).astype(np.int64))
-    given = 1 + np.floor(rng.random(len(tasks)) * most).astype(np.int64)
-    given = np.where(tasks == COMPLETION, given, 0)
     known |= (np.arange(present.shape[1]) < given[:, None])[..., None]
     return known & present[..., None]
 

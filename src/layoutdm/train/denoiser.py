@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from layoutdm.diffusion.network import Array, Ints, Prediction, Query, Traits
+from layoutdm.diffusion.network import Array, Ints, Prediction, Query, Traits, only_asked
 from layoutdm.train.networks import Network
 from layoutdm.train.networks import Query as TorchQuery
 
@@ -40,10 +40,12 @@ class TorchDenoiser:
                 valid=None if query.valid.all() else self._tensor(query.valid),
                 about=None if about is None else self._tensor(about),
                 position=None if position is None else self._tensor(position),
+                ahead=None if query.ahead is None else self._tensor(query.ahead),
             )
         )
         number = None if answer.number is None else answer.number.float().cpu().numpy()
-        return Prediction(tuple(p.float().cpu().numpy() for p in answer.log_probs), number)
+        found = (part.float().cpu().numpy() for part in answer.log_probs)
+        return Prediction(tuple(only_asked(part, query.asked) for part in found), number)
 
     def _tensor(self, array: Array) -> Tensor:
         return torch.as_tensor(array, device=self._device)

@@ -12,21 +12,28 @@ import torch
 from torch import Tensor, nn
 
 from layoutdm.tokens import Tokenizer
+from layoutdm.train.config import TrainConfig
 from layoutdm.train.export import LoadedModel
 from layoutdm.train.networks import Network, NetworkConfig, build
 
 LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the same for ever
 
 
-def wider(base: LoadedModel, tokenizer: Tokenizer, dropout: float = 0.0) -> NetworkConfig:
-    """The base network's shape with room for these labels. Dropout is this training's own."""
-    return replace(base.network.config, sizes=tokenizer.sizes, dropout=dropout)
+def wider(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> NetworkConfig:
+    """The base network's shape with room for these labels.
+
+    Dropout is this training's own, and it may teach the network to read what is ahead.
+    """
+    old = base.network.config
+    ahead = old.ahead or config.ordered_tasks
+    return replace(old, sizes=tokenizer.sizes, dropout=config.dropout, ahead=ahead)
 
 
-def adapt(base: LoadedModel, tokenizer: Tokenizer, dropout: float = 0.0) -> Network:
+def adapt(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> Network:
     """The base network with rows for these labels; bins and slots must be the base's."""
     old = base.network.config
-    network = build(wider(base, tokenizer, dropout))
+    shape = wider(base, tokenizer, config)
+    network = build(shape)
     assert isinstance(network, nn.Module)
     assert isinstance(base.network, nn.Module)
     state = dict(base.network.state_dict())
@@ -39,6 +46,12 @@ def adapt(base: LoadedModel, tokenizer: Tokenizer, dropout: float = 0.0) -> Netw
     if old.space:  # rows and columns are labels
         rows = label_rows(state["cover"], known, labels)
         state["cover"] = label_rows(rows.T, known, labels).T.contiguous()
+    if old.ahead:  # a block of rows for each label
+        blocks = state["ahead.weight"].view(len(known), -1)
+        state["ahead.weight"] = label_rows(blocks, known, labels).view(-1, old.width)
+    elif shape.ahead:
+        count = len(labels) * (shape.max_elements + 1)
+        state["ahead.weight"] = torch.zeros(count, shape.width)  # says nothing yet
     network.load_state_dict(state)
     return network
 

@@ -24,8 +24,8 @@ class Batch:
     """Clean tokens and what the network may see of them.
 
     tokens (B, S, 5); valid (B, S); known (B, S, 5) marks tokens that stay clean, as conditions do;
-    about, position: see Query. number_known (B, S) marks the elements that are shown when the
-    number of elements is to be guessed.
+    about, position: see Query. bagged (B,) marks layouts of which the network may know what labels
+    are still to come, but not in which order.
     """
 
     tokens: Tensor
@@ -33,6 +33,7 @@ class Batch:
     known: Tensor
     about: Tensor | None
     position: Tensor | None
+    bagged: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,19 @@ def terms(
         None if bool(batch.valid.all()) else batch.valid,
         batch.about,
         batch.position,
+        None if batch.bagged is None else labels_ahead(batch, noisy, config.sizes[0]),
     )
     prediction = network(query)
     counted = batch.valid[..., None] & ~batch.known
     return _compare(prediction, batch.tokens, noisy, counted, (at_s, at_t, s_to_t))
+
+
+def labels_ahead(batch: Batch, noisy: Tensor, labels: int) -> Tensor:
+    """How often each label is among those that are masked, (B, labels); 0 for other layouts."""
+    assert batch.bagged is not None
+    hidden = (noisy[..., 0] == labels + 1) & batch.valid & batch.bagged[:, None]
+    truth = torch.nn.functional.one_hot(batch.tokens[..., 0].clamp(max=labels), labels + 1)
+    return (truth[..., :labels] * hidden[..., None]).sum(dim=1)
 
 
 def _compare(

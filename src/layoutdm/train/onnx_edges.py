@@ -13,7 +13,9 @@ from onnx import TensorProto
 from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.networks.edges import NO_EDGE, edge_tables
 from layoutdm.train.networks.element import COVER, COVER_MOST
-from layoutdm.train.onnx_nodes import Graph
+from layoutdm.train.onnx_nodes import MICROSOFT, Graph
+
+STARTS_FIRST = (0, 2, 1, 3)  # the order of edges in this graph: left, top, right, bottom
 
 
 def edge_rows(graph: Graph, config: NetworkConfig) -> str:
@@ -21,10 +23,10 @@ def edge_rows(graph: Graph, config: NetworkConfig) -> str:
     tables = edge_tables(config.centres, config.edges)
     starts = np.cumsum([0, *(table.size for table in tables)])[:-1].astype(np.int64)
     pick = np.zeros((5, 4), dtype=np.int64)  # tokens to rows: size * columns + centre
-    for k, table in enumerate(tables):
-        pick[1 + k // 2, k], pick[3 + k // 2, k] = 1, table.shape[1]
+    for column, k in enumerate(STARTS_FIRST):
+        pick[1 + k // 2, column], pick[3 + k // 2, column] = 1, tables[k].shape[1]
     found = graph.op("MatMul", "tokens", graph.constant(pick))
-    return graph.op("Add", found, graph.constant(starts))
+    return graph.op("Add", found, graph.constant(starts[list(STARTS_FIRST)]))
 
 
 def edge_places(graph: Graph, config: NetworkConfig, rows: str) -> str:
@@ -35,21 +37,24 @@ def edge_places(graph: Graph, config: NetworkConfig, rows: str) -> str:
 
 
 def _cover_weights(graph: Graph, config: NetworkConfig, label: str) -> str:
-    """What it costs element i to cover a line of element j, (batch, 1, i, j)."""
-    mine = graph.op("Unsqueeze", label, graph.ints(1))
-    other = graph.op("Reshape", label, graph.ints(0, 1, 1, -1))
-    row = graph.op("Mul", mine, graph.ints(config.sizes[0] + 2))
+    """What it costs the asked element i to cover a line of element j, (batch, 1, j, i)."""
+    labels = graph.op("Gather", "tokens", graph.scalar(0), axis=2)
+    other = graph.op("Reshape", labels, graph.ints(0, 1, -1, 1))
+    row = graph.op("Mul", label, graph.ints(config.sizes[0] + 2))
+    mine = graph.op("Reshape", row, graph.ints(0, 1, 1, -1))
     flat = graph.op("Reshape", graph.weight("cover"), graph.ints(-1))
-    weight = graph.op("Gather", flat, graph.op("Add", row, other), axis=0)
-    # No element covers itself, nor slots that only fill up.
-    shown = graph.op("Cast", "valid", to=TensorProto.FLOAT)
-    weight = graph.op("Mul", weight, graph.op("Reshape", shown, graph.ints(0, 1, 1, -1)))
-    itself = graph.op("EyeLike", graph.op("ReduceMax", weight, axes=[0, 1], keepdims=0), dtype=1)
-    return graph.op("Mul", weight, graph.op("Sub", graph.number(1.0), itself))
+    weight = graph.op("Gather", flat, graph.op("Add", mine, other), axis=0)
+    # No element covers itself. Slots that only fill up hold PAD, which has no extent.
+    slots = graph.op("Gather", graph.op("Shape", "valid"), graph.scalar(1), axis=0)
+    slot = graph.op("Range", graph.scalar(0), slots, graph.scalar(1))
+    asked = graph.op("Unsqueeze", "asked", graph.ints(1))
+    itself = graph.op("Equal", asked, graph.op("Unsqueeze", slot, graph.ints(1)))
+    itself = graph.op("Unsqueeze", itself, graph.ints(1))
+    return graph.op("Where", itself, graph.number(0.0), weight)
 
 
 def _covered_before(graph: Graph, config: NetworkConfig, label: str, rows: str, scale: str) -> str:
-    """For each axis and line, what of other elements lies before it: (batch, slots, 2 lines + 2).
+    """For each axis and line, what of other elements lies before it: (batch, asked, 2 lines + 2).
 
     See ElementNetwork._covered. What a box covers is this at its end, less this at its start.
     """
@@ -59,24 +64,28 @@ def _covered_before(graph: Graph, config: NetworkConfig, label: str, rows: str, 
         tables[k] = np.where(tables[k] == lines, 0, tables[k]).astype(np.int16)
     flat = graph.constant(np.concatenate([table.ravel() for table in tables]))
     sides = graph.op("Gather", graph.op("Cast", flat, to=TensorProto.FLOAT), rows, axis=0)
-    sides = graph.op("Transpose", sides, perm=[0, 2, 1])
-    sides = graph.op("Reshape", sides, graph.ints(0, 2, 2, -1))  # batch, axis, start or end, slots
-    starts, ends = graph.ops("Split", sides, graph.ints(1, 1), outputs=2, axis=2)
-    start = graph.op("Transpose", starts, perm=[0, 1, 3, 2])
-    end = graph.op("Transpose", ends, perm=[0, 1, 3, 2])
-    shared = graph.op("Sub", graph.op("Min", end, ends), graph.op("Max", start, starts))
-    extent = graph.op("Relu", graph.op("Sub", end, start))
-    whole = graph.op("Max", extent, graph.number(1.0))
+    asked = graph.op("Unsqueeze", "asked", graph.ints(2))
+    mine = graph.op("GatherND", sides, asked, batch_dims=1)
+    my_start, my_end = _starts_and_ends(graph, mine, 2)  # as rows
+    start, end = _starts_and_ends(graph, sides, 3)  # as columns
+    shared = graph.op("Sub", graph.op("Min", my_end, end), graph.op("Max", my_start, start))
+    whole = graph.op("Max", graph.op("Sub", my_end, my_start), graph.number(1.0))
     share = graph.op("Div", graph.op("Relu", shared), whole)
     share = graph.op("Gather", share, graph.ints(1, 0), axis=1)  # of the other axis
     grid = graph.constant(np.arange(lines + 1, dtype=np.float32))
+    extent = graph.op("Relu", graph.op("Sub", end, start))
     within = graph.op("Min", graph.op("Relu", graph.op("Sub", grid, start)), extent)
     weight = graph.op("Mul", share, _cover_weights(graph, config, label))
-    before = graph.op("MatMul", weight, within)
-    scale = graph.op("Unsqueeze", graph.op("Transpose", scale, perm=[0, 2, 1]), graph.ints(3))
-    before = graph.op("Mul", before, scale)
+    before = graph.op("FusedMatMul", weight, within, domain=MICROSOFT, transA=1)
     before = graph.op("Transpose", before, perm=[0, 2, 1, 3])
+    before = graph.op("Mul", before, graph.op("Unsqueeze", scale, graph.ints(3)))
     return graph.op("Reshape", before, graph.ints(0, 0, 2 * (lines + 1)))
+
+
+def _starts_and_ends(graph: Graph, sides: str, axis: int) -> list[str]:
+    """Starts and ends of (batch, elements, 4) sides: (batch, 2, elements) with one more axis."""
+    sides = graph.op("Unsqueeze", graph.op("Transpose", sides, perm=[0, 2, 1]), graph.ints(axis))
+    return graph.ops("Split", sides, graph.ints(2, 2), outputs=2, axis=1)
 
 
 def _value_places(config: NetworkConfig, attribute: int) -> NDArray[np.int16]:
@@ -115,7 +124,7 @@ def joined_heads(graph: Graph, config: NetworkConfig, x: str) -> list[str]:
     biases.append(graph.number_row(0.0))
     splits = [config.sizes[0] + 1, total, 4 * (config.edges + 1) + 1]
     if config.space:
-        factor = graph.number(COVER)
+        factor = graph.number(COVER / COVER_MOST)  # see edge_outputs
         more = graph.weight("cover_more.weight", transposed=True)
         weights.append(graph.op("Mul", more, factor))
         one = graph.op("Add", graph.weight("cover_more.bias"), graph.number(1.0))
@@ -134,7 +143,9 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
     of its partner.
     """
     parts = joined_heads(graph, config, x)
-    columns = graph.ops("Split", "tokens", graph.ints(1, 1, 1, 1, 1), outputs=5, axis=2)
+    asked = graph.op("Unsqueeze", "asked", graph.ints(2))
+    tokens = graph.op("GatherND", "tokens", asked, batch_dims=1)
+    columns = graph.ops("Split", tokens, graph.ints(1, 1, 1, 1, 1), outputs=5, axis=2)
     found = []
     for attribute in range(4):
         table = graph.constant(_value_places(config, attribute))
@@ -151,9 +162,8 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
     terms = graph.ops("Split", values, graph.ints(*[total] * kinds), outputs=kinds, axis=2)
     if config.space:
         # The scale of covers grows with what the network knows, the cost not beyond COVER_MOST.
-        most = graph.number(COVER_MOST)
-        cost = graph.op("Sub", terms[3], terms[2])
-        cost = graph.op("Mul", graph.op("Tanh", graph.op("Div", cost, most)), most)
+        cost = graph.op("Tanh", graph.op("Sub", terms[3], terms[2]))
+        cost = graph.op("Mul", cost, graph.number(COVER_MOST))
         terms = [*terms[:2], cost]
     boxes = graph.op("Sum", parts[1], *terms)
     splits = graph.ints(*(size + 1 for size in config.sizes[1:]))

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
-from layoutdm.train.onnx_edges import edge_outputs, edge_places, edge_rows
+from layoutdm.train.onnx_edges import STARTS_FIRST, edge_outputs, edge_places, edge_rows
 from layoutdm.train.onnx_nodes import MICROSOFT, TRANSPOSED, Graph, Weights
 
 OPSET = 17
@@ -29,7 +29,10 @@ def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     if config.kind == "element":
         rows = edge_rows(graph, config) if config.edges else ""
         x, mask = _element_inputs(graph, config, rows)
-        _element_outputs(graph, config, _blocks(graph, config, x, mask), rows)
+        # The first token and the slots that are asked about: the last block computes no others.
+        places = graph.op("Add", "asked", graph.ints(1))
+        wanted = graph.op("Unsqueeze", _in_front(graph, places, graph.scalar(0), 2), graph.ints(2))
+        _element_outputs(graph, config, _blocks(graph, config, x, mask, wanted), rows)
     else:
         x, mask = _paper_inputs(graph, config)
         _paper_outputs(graph, config, _blocks(graph, config, x, mask))
@@ -76,9 +79,16 @@ def _signature(
         for name, size in zip(MODALITIES, config.sizes, strict=True)
     ]
     if config.kind == "element":
+        outputs = [
+            value(name, TensorProto.FLOAT, "batch", "asked slots", size + 1)
+            for name, size in zip(MODALITIES, config.sizes, strict=True)
+        ]
+        inputs.append(value("asked", TensorProto.INT64, "batch", "asked slots"))
         if config.about_levels:
             inputs.append(value("about", TensorProto.INT64, "batch", "slots", 4))
         inputs.append(value("position", TensorProto.INT64, "batch", "slots"))
+        if config.ahead:
+            inputs.append(value("ahead", TensorProto.INT64, "batch", config.sizes[0]))
         outputs.append(value("number", TensorProto.FLOAT, "batch", config.max_elements))
     return inputs, outputs
 
@@ -95,23 +105,38 @@ def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str
         tables += [f"about.{a}" for a in range(4)]
         ids.append("about")
     if config.edges:
-        tables += [f"edge.{k}" for k in range(4)]
+        tables += [f"edge.{k}" for k in STARTS_FIRST]
         ids.append(edge_places(graph, config, rows))
     tables.append("position")
     ids.append(graph.op("Unsqueeze", "position", graph.ints(2)))
-    starts = np.cumsum([0, *(len(graph.weights[f"{name}.weight"]) for name in tables)])[:-1]
-    joined = graph.op("Add", graph.op("Concat", *ids, axis=2), graph.ints(*starts.tolist()))
-    table = graph.op("Concat", *(graph.weight(f"{name}.weight") for name in tables), axis=0)
-    vectors = graph.op("Gather", table, joined, axis=0)
-    elements = graph.op("ReduceSum", vectors, graph.ints(2), keepdims=0)
-    batch = graph.op("Slice", graph.op("Shape", "valid"), graph.ints(0), graph.ints(1))
-    column = graph.op("Concat", batch, graph.ints(1), axis=0)
-    first_shape = graph.op("Concat", column, graph.ints(config.width), axis=0)
-    first = graph.op("Expand", graph.weight("first.weight"), first_shape)
-    x = graph.op("Concat", first, elements, axis=1)
-    shown = graph.op("Expand", graph.constant(np.array([[1]], dtype=np.int32)), column)
-    mask = graph.op("Concat", shown, graph.op("Cast", "valid", to=TensorProto.INT32), axis=1)
-    return x, mask
+    # Each table has a row in front of its own: that of the first token, which has no other values.
+    nothing = graph.constant(np.zeros((1, config.width), dtype=np.float32))
+    rows_of = [nothing, graph.weight("first.weight")]
+    for name in tables:
+        rows_of += [graph.weight(f"{name}.weight"), nothing]
+    table = graph.op("Concat", *rows_of[1:-1], axis=0)
+    lengths = [1 + len(graph.weights[f"{name}.weight"]) for name in tables]
+    starts = 1 + np.cumsum([0, *lengths])[:-1]
+    every = _in_front(graph, graph.op("Concat", *ids, axis=2), graph.scalar(-1), 3)
+    joined = graph.op("Add", every, graph.ints(*starts.tolist()))
+    x = graph.op("ReduceSum", graph.op("Gather", table, joined, axis=0), graph.ints(2), keepdims=0)
+    if config.ahead:
+        rows_ahead = graph.ints(*(np.arange(config.sizes[0]) * (config.max_elements + 1)).tolist())
+        found = graph.lookup("ahead", graph.op("Add", "ahead", rows_ahead))
+        found = graph.op("ReduceSum", found, graph.ints(1), keepdims=1)
+        first, others = graph.ints(0), graph.ints(1)
+        axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
+        first = graph.op("Add", graph.op("Slice", x, first, others, axis), found)
+        x = graph.op("Concat", first, graph.op("Slice", x, others, end, axis), axis=1)
+    shown = graph.constant(np.array(1, dtype=np.int32))
+    return x, _in_front(graph, graph.op("Cast", "valid", to=TensorProto.INT32), shown, 2)
+
+
+def _in_front(graph: Graph, x: str, value: str, axes: int) -> str:
+    """A row of this value before the others on the second of so many axes."""
+    pads = [0] * (2 * axes)
+    pads[1] = 1
+    return graph.op("Pad", x, graph.ints(*pads), value)
 
 
 def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
@@ -154,10 +179,11 @@ def _adaptive_norm(graph: Graph, x: str, name: str, width: int) -> str:
     return graph.op("Add", graph.op("Mul", normed, scale), shift)
 
 
-def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
+def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str, wanted: str = "") -> str:
     """All blocks and the final norm.
 
-    Where the next norm is a plain one, it is joined with the sum before it.
+    Where the next norm is a plain one, it is joined with the sum before it. wanted: (batch, n, 1),
+    the places of the sequence whose last values are asked for; all of them if it is empty.
     """
     plain = config.time != "adaln"
     normed = graph.norm(x, "blocks.0.norm1") if plain else ""
@@ -165,17 +191,22 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
         name = f"blocks.{layer}"
         if not plain:
             normed = _adaptive_norm(graph, x, f"{name}.norm1", config.width)
-        attended = graph.op(
-            "Attention",
-            normed,
-            graph.weight(f"{name}.attention.project_in.weight", transposed=True),
-            graph.weight(f"{name}.attention.project_in.bias"),
-            mask,
-            domain=MICROSOFT,
-            num_heads=config.heads,
-        )
-        attended = graph.product(attended, f"{name}.attention.project_out")
+        last = layer + 1 == config.layers
         base = normed if config.block == "published" else x
+        if last and wanted:
+            attended = _attend_from(graph, config, normed, mask, wanted, f"{name}.attention")
+            base = graph.op("GatherND", base, wanted, batch_dims=1)
+        else:
+            attended = graph.op(
+                "Attention",
+                normed,
+                graph.weight(f"{name}.attention.project_in.weight", transposed=True),
+                graph.weight(f"{name}.attention.project_in.bias"),
+                mask,
+                domain=MICROSOFT,
+                num_heads=config.heads,
+            )
+        attended = graph.product(attended, f"{name}.attention.project_out")
         bias = f"{name}.attention.project_out.bias"
         normed, x = graph.skip_norm(attended, base, bias, f"{name}.norm2")
         hidden = graph.product(normed, f"{name}.feedforward.0")
@@ -184,7 +215,6 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
             hidden = graph.op("Relu", graph.op("Add", hidden, inner))
         else:
             hidden = graph.op("FastGelu", hidden, inner, domain=MICROSOFT)
-        last = layer + 1 == config.layers
         if plain or last:
             following = "norm" if last else f"blocks.{layer + 1}.norm1"
             out = graph.product(hidden, f"{name}.feedforward.2")
@@ -192,6 +222,23 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str) -> str:
         else:
             x = graph.op("Add", x, graph.linear(hidden, f"{name}.feedforward.2"))
     return normed
+
+
+def _attend_from(
+    graph: Graph, config: NetworkConfig, normed: str, mask: str, wanted: str, name: str
+) -> str:
+    """Attention of some places to all."""
+    width = config.width
+    weights = graph.weight(f"{name}.project_in.weight", transposed=True)
+    ask, answer = graph.ops("Split", weights, graph.ints(width, 2 * width), outputs=2, axis=1)
+    query = graph.op("MatMul", graph.op("GatherND", normed, wanted, batch_dims=1), ask)
+    both = graph.op("MatMul", normed, answer)
+    key, value = graph.ops("Split", both, graph.ints(width, width), outputs=2, axis=2)
+    bias = graph.weight(f"{name}.project_in.bias")
+    return graph.op(
+        "MultiHeadAttention", query, key, value, bias, mask,
+        domain=MICROSOFT, num_heads=config.heads,
+    )  # fmt: skip
 
 
 def _element_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> None:

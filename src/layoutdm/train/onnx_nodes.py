@@ -46,6 +46,9 @@ class Graph:
     def ints(self, *values: int) -> str:
         return self.constant(np.array(values, dtype=np.int64))
 
+    def scalar(self, value: int) -> str:
+        return self.constant(np.array(value, dtype=np.int64))
+
     def number(self, value: float) -> str:
         return self.constant(np.array(value, dtype=np.float32))
 

@@ -83,14 +83,13 @@ def train(
     if start is None:
         tokenizer = make_tokenizer(dataset, train_layouts, config, base)
         known = base.tokenizer.labels if base is not None else ()
-        if base is None:
-            shape = config.network_config(tokenizer)
-        else:
-            shape = wider(base, tokenizer, config.dropout)
+        shape = config.network_config(tokenizer)
+        if base is not None:
+            shape = wider(base, tokenizer, config)
         start = Start(tokenizer, shape, known)
     tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
-    network = build(start.network) if base is None else adapt(base, tokenizer, config.dropout)
+    network = build(start.network) if base is None else adapt(base, tokenizer, config)
     trainer = Trainer(
         network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
@@ -216,6 +215,7 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
     return replace(
         config, tasks=tasks, about_noise=about_noise or config.about_noise,
         ordered=0.0 if plain else config.ordered,
+        ordered_tasks=network.ahead or (config.ordered_tasks and not plain),
         max_elements=base.tokenizer.max_elements, bins=base.tokenizer.bins.kind,
         bin_count=max(base.tokenizer.bins.counts), kind=network.kind, width=network.width,
         layers=network.layers, heads=network.heads, feedforward=network.feedforward,

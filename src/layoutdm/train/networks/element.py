@@ -33,6 +33,8 @@ class ElementNetwork(nn.Module):
             if config.about_levels
         )
         self.first = nn.Embedding(1, width)
+        if config.ahead:  # a row for each label and how often it is still to come
+            self.ahead = nn.Embedding(config.sizes[0] * (config.max_elements + 1), width)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(width)
@@ -67,6 +69,8 @@ class ElementNetwork(nn.Module):
         for table, places in zip(self.edge, edges, strict=True):
             x = x + table(places)
         first = self.first.weight.expand(len(tokens), 1, -1)
+        if self.config.ahead:
+            first = first + self._ahead(query).sum(dim=1, keepdim=True)
         x = self.dropout(torch.cat([first, x], dim=1))
         visible = attention_visibility(query.valid)
         if visible is not None:
@@ -79,6 +83,14 @@ class ElementNetwork(nn.Module):
             self._add_edges(logits, x[:, 1:], tokens, edges, query.valid)
         number: Tensor = torch.log_softmax(self.number(x[:, 0]), dim=-1)
         return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
+
+    def _ahead(self, query: Query) -> Tensor:
+        labels, counts = self.config.sizes[0], query.ahead
+        if counts is None:
+            counts = query.tokens.new_zeros(len(query.tokens), labels)
+        rows = torch.arange(labels, device=counts.device) * (self.config.max_elements + 1)
+        found: Tensor = self.ahead(rows + counts)
+        return found
 
     def _edges(self, tokens: Tensor) -> list[Tensor]:
         """Lines of the left, right, top and bottom edges, (B, S) each."""

@@ -18,6 +18,7 @@ class Query:
     is not conditioned on time. valid: (B, S), False for slots that only fill up the batch.
     about: (B, S, 4) draft values, 0 for none, else 1 + noise level * bins + bin.
     position: (B, S), 0 for unordered elements, else 1 + rank in top-left order.
+    ahead: (B, labels), how often each label is still to come; zeros where that is not known.
     """
 
     tokens: Tensor
@@ -25,6 +26,7 @@ class Query:
     valid: Tensor | None = None
     about: Tensor | None = None
     position: Tensor | None = None
+    ahead: Tensor | None = None
 
 
 @dataclass(frozen=True)
