@@ -15,11 +15,9 @@ from layoutdm.diffusion.grid import Step
 from layoutdm.diffusion.known import Floats, Known
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
 from layoutdm.diffusion.process import jump_masses, posterior
-from layoutdm.diffusion.reveal import LOG_FLOOR, guides, mask_chances
+from layoutdm.diffusion.reveal import LOG_FLOOR, TINY, guides, mask_chances
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
-
-TINY = 1e-300
 
 
 @dataclass(frozen=True)

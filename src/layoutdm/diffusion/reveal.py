@@ -18,6 +18,7 @@ from layoutdm.diffusion.turns import decision_ranks
 
 # The published floor of log-probabilities: nothing that is allowed is ever quite impossible.
 LOG_FLOOR = -70.0
+TINY = 1e-300
 
 
 def mask_chances(schedule: Schedule, settings: Settings, step: Step) -> tuple[float, float]:
@@ -61,10 +62,11 @@ def asked_slots(places: Ints, rows: int, slots: int) -> tuple[Ints, Ints]:
 
 
 class RevealStep:
-    """Takes steps in place; for schedules that only mask, without priors.
+    """Takes steps in place; for schedules that only mask, with priors or guidance, not both.
 
-    Relation guidance takes part: it moves mass between the bins of an attribute, not to or from
-    MASK, so which tokens are decided in a step does not depend on it either.
+    Relation guidance moves mass between the bins of an attribute, not to or from MASK, so which
+    tokens are decided in a step does not depend on it. A prior does move mass from MASK: tokens
+    that have one are looked at in every step until they are decided.
     """
 
     def __init__(
@@ -86,31 +88,42 @@ class RevealStep:
         bins = max(self.sizes[1:]) if known.guide is not None else 0
         self.bag = None if known.bag is None else known.bag.copy()
         self.steered = np.full((batch, slots, 4, bins), -np.inf)
+        self.wished: Bools | None = None
+        if known.priors is not None:
+            self.wished = np.zeros((batch, slots, 5), dtype=bool)
+            for a, prior in enumerate(known.priors):
+                self.wished[..., 1 + a] = prior.any(axis=-1)
+        self.in_turn = settings.order == "elements" and self.wished is None
 
     def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
         if self.masked is None:
             self.masked = self.free & (tokens == self.mask)
-            if self.settings.order == "elements":
+            if self.in_turn:
                 steps = self.settings.steps or self.schedule.steps
                 early = None if self.bag is None else self.bag.sum(axis=1) > 0
                 at_once = self.settings.size_at_once
                 self.ranks = decision_ranks(self.masked, steps, early, size_at_once=at_once)
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
-        if self.settings.order == "elements":
+        if self.in_turn:
             decided, stay = masked & (self.ranks < self._due(step)), 0.0
         else:
             decided = masked & (uniform >= stay)
         if again:
             remasked = self.free & ~masked & (uniform < again)
+        if self.wished is not None:
+            decided |= masked & self.wished
         places = np.flatnonzero(decided)
         if not len(places) and not self.settings.lazy:
             nobody = np.zeros((len(tokens), 1), dtype=np.int64)
             self.denoiser(self.known.query(tokens, step.level, ahead=self.bag, asked=nobody))
         if len(places):
-            share = (uniform.reshape(-1)[places] - stay) / (1.0 - stay)
-            tokens.reshape(-1)[places] = self._draw(tokens, step, places, share)
+            tokens.reshape(-1)[places] = self._draw(
+                tokens, step, places, uniform.reshape(-1)[places], stay
+            )
             masked ^= decided
+            if self.wished is not None:
+                masked |= decided & (tokens == self.mask)
         if again:
             masked |= remasked
             np.copyto(tokens, np.broadcast_to(self.mask, tokens.shape), where=remasked)
@@ -120,7 +133,7 @@ class RevealStep:
         first = float(self.schedule.level(self.schedule.steps).mask)
         return 1.0 - float(self.schedule.level(step.s).mask) / first
 
-    def _draw(self, tokens: Ints, step: Step, places: Ints, share: Floats) -> Ints:
+    def _draw(self, tokens: Ints, step: Step, places: Ints, uniform: Floats, stay: float) -> Ints:
         """Values of the tokens at these flat places, from the network's prediction."""
         slots = tokens.shape[1]
         element, modality = np.divmod(places, 5)
@@ -138,10 +151,38 @@ class RevealStep:
         if guided:
             self._steer(tokens, log_probs, rows)
         logits = self._rows(log_probs, element, at, modality, guided)
-        values = draw(self._weights(logits), share)
+        weights, share = self._weights(logits), (uniform - stay) / (1.0 - stay)
+        values = draw(weights, share)
+        if self.wished is not None:
+            mine = np.flatnonzero(self.wished.reshape(-1)[places])
+            values[mine] = self._by_prior(
+                weights[mine], element[mine], modality[mine], uniform[mine], stay
+            )
         if self.bag is not None:
             self._from_bag(log_probs[0], element, at, modality, share, values)
         return values
+
+    def _by_prior(
+        self, weights: Floats, element: Ints, modality: Ints, uniform: Floats, stay: float
+    ) -> Ints:
+        """Values, or MASK, where a prior is added to log p(z_s | z_t)."""
+        assert self.known.priors is not None
+        log = weights * ((1.0 - stay) / weights.sum(axis=-1, keepdims=True))
+        log = np.log(np.maximum(log, TINY, out=log), out=log)
+        for a, prior in enumerate(self.known.priors):
+            mine = np.flatnonzero(modality == 1 + a)
+            size = self.sizes[1 + a]
+            log[mine, :size] += prior.reshape(-1, size)[element[mine]]
+            log[mine, size + (self.known.pad is not None) :] = -np.inf
+        masked = np.log(stay) if stay > 0 else -np.inf
+        most = np.maximum(log.max(axis=-1, keepdims=True), masked)
+        weights = np.exp(np.subtract(log, most, out=log), out=log)
+        # MASK first: a number below its share leaves the token masked.
+        held = np.exp(masked - most[:, 0])
+        values = weights.sum(axis=-1)
+        share = (uniform * (values + held) - held) / values
+        drawn = draw(weights, np.clip(share, 0.0, 1.0))
+        return np.where(share < 0, self.mask[modality], drawn)
 
     def _from_bag(
         self, log_probs: Array, element: Ints, at: Ints, modality: Ints, share: Floats, values: Ints

@@ -106,7 +106,7 @@ class Sampler:
             not self.absorbing
             or self.settings.posterior == "published"
             or self.settings.filter == "published"
-            or known.priors is not None
+            or (known.priors is not None and known.guide is not None)
         )
         kind = DenseStep if needs_all else RevealStep
         return kind(self.denoiser, self.schedule, self.settings, known, self.absorbing)
