@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 import layoutdm
 from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.network import Prediction, Query, Traits
 from layoutdm.diffusion.sampler import Sampler, stream
 from layoutdm.diffusion.settings import Settings
-from sampler_dummies import Constant, unknown
+from sampler_dummies import Constant, log, unknown
 from tiny_models import LABELS, folder
 
 ORDERED = {"order": "elements", "ordered": True}
 
 
-def labels_of(first: tuple[float, ...], bag: list[int], layouts: int, steps: int) -> np.ndarray:
+def labels_of(
+    first: tuple[float, ...], bag: list[int], layouts: int, steps: int, kind: type = Constant
+) -> np.ndarray:
     """(layouts, slots) labels drawn by a network with the same belief about every slot."""
     rows = (np.append(first, 0.0), *[np.array([1.0, 0.0])] * 4)
     sizes = (len(first), 1, 1, 1, 1)
     known = unknown(layouts, sum(bag), sizes, bag=np.tile(bag, (layouts, 1)))
-    sampler = Sampler(Constant(rows), Schedule(), Settings(steps=steps, order="elements"))
+    sampler = Sampler(kind(rows), Schedule(), Settings(steps=steps, order="elements"))
     return sampler.run(known, [stream(0, i) for i in range(layouts)])[..., 0]
 
 
@@ -28,6 +33,30 @@ def labels_of(first: tuple[float, ...], bag: list[int], layouts: int, steps: int
 @pytest.mark.parametrize("first", [(0.5, 0.3, 0.2), (0.05, 0.9, 0.05)])
 def test_without_a_reason_for_an_order_every_order_is_as_likely(first, steps):
     labels = labels_of(first, [1, 3, 0], 3000, steps)
+    assert np.all(np.sort(labels, axis=1) == [0, 1, 1, 1])
+    places = np.bincount((labels == 0).argmax(axis=1), minlength=4) / 3000
+    assert places == pytest.approx([0.25] * 4, abs=0.03)
+
+
+@dataclass
+class Ahead(Constant):
+    """Believes that the next label is any of those that are still to come."""
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, ahead=True)
+
+    def __call__(self, query: Query) -> Prediction:
+        found = super().__call__(query).log_probs
+        assert query.ahead is not None
+        share = query.ahead / np.maximum(query.ahead.sum(axis=1, keepdims=True), 1)
+        label = np.broadcast_to(log(share)[:, None], (*found[0].shape[:2], share.shape[1]))
+        return Prediction((np.concatenate([label, found[0][..., -1:]], axis=-1), *found[1:]))
+
+
+@pytest.mark.parametrize("steps", [1, 7, 50])
+def test_a_network_that_reads_what_is_ahead_is_told_what_is_left(steps):
+    labels = labels_of((0.4, 0.3, 0.3), [1, 3, 0], 3000, steps, Ahead)
     assert np.all(np.sort(labels, axis=1) == [0, 1, 1, 1])
     places = np.bincount((labels == 0).argmax(axis=1), minlength=4) / 3000
     assert places == pytest.approx([0.25] * 4, abs=0.03)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from layoutdm.diffusion import Schedule, jump
 from layoutdm.train.config import TrainConfig, preset
-from layoutdm.train.losses import Batch, number_loss, terms
+from layoutdm.train.losses import Batch, labels_ahead, number_loss, terms
 from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
 from layoutdm.train.objective import Objective, in_sequence
 from layoutdm.train.times import Times, stratified
@@ -247,6 +247,30 @@ def test_masks_in_sequence_leave_whole_elements_first() -> None:
         turns.sort()
         assert [s for _, s, _ in turns] == sorted(s for _, s, _ in turns)
         assert all(0 < rank < 1 for rank, _, _ in turns)
+
+
+def test_labels_come_first_where_the_network_reads_what_is_ahead() -> None:
+    batch = replace(random_batch(6, 3), bagged=torch.tensor([True, False] * 3))
+    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
+    sequence = in_sequence(batch, noise, 0.0)[0]
+    assert torch.equal(sequence[1::2], noise[0, 1::2])
+    for row, valid in zip(sequence[::2], batch.valid[::2], strict=True):
+        count = int(valid.sum())
+        order = [*row[:count, 0], *row[:count, [3, 4, 1, 2]].flatten()]
+        wanted = (torch.arange(5 * count) + 0.5) / (5 * count)
+        assert torch.allclose(torch.stack(order), wanted.double())
+
+
+def test_what_is_ahead_are_the_masked_labels() -> None:
+    batch = replace(random_batch(8, 4), bagged=torch.tensor([True, False] * 4))
+    mask = torch.tensor(SIZES) + 1
+    hidden = torch.rand(batch.tokens.shape[:2]) < 0.5
+    noisy = torch.where(hidden[..., None], mask, batch.tokens)
+    ahead = labels_ahead(batch, noisy, SIZES[0])
+    for row in range(8):
+        rest = batch.tokens[row, batch.valid[row] & hidden[row], 0].tolist()
+        counts = [rest.count(label) for label in range(SIZES[0])]
+        assert ahead[row].tolist() == (counts if row % 2 == 0 else [0] * SIZES[0])
 
 
 def test_hidden_fields_are_masked_for_the_number() -> None:

@@ -117,6 +117,49 @@ def test_the_mix_of_tasks_is_as_configured() -> None:
     assert not batch.position.any()  # only unconditional layouts come in order
 
 
+def test_requests_of_labels_come_in_order_without_their_labels() -> None:
+    batch = batch_for(LABELS_TASK, True, ordered_tasks=True)
+    assert bool(batch.bagged.all())
+    assert not batch.known.any()
+    for row, index in enumerate(INDICES):
+        expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
+        assert batch.tokens[row][batch.valid[row]].tolist() == expected
+        assert batch.position[row][batch.valid[row]].tolist() == [*range(1, len(expected) + 1)]
+    assert not batch_for(LABELS_TASK, False, ordered_tasks=True).bagged.any()
+    assert batch_for(LABELS_TASK).bagged is None
+
+
+def test_completion_in_order_ranks_what_is_missing() -> None:
+    batch = batch_for(COMPLETION, True, ordered_tasks=True)
+    given = batch.known.all(-1)
+    assert not batch.bagged.any()
+    anywhere = 0
+    for row, index in enumerate(INDICES):
+        expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
+        shown = batch.tokens[row][given[row]].tolist()
+        rest = batch.tokens[row][batch.valid[row] & ~given[row]].tolist()
+        assert sorted(shown + rest) == sorted(expected)
+        left = list(expected)
+        for element in shown:
+            left.remove(element)
+        assert rest == left  # still from the top
+        ranks = [0] * len(shown) + [*range(1, len(rest) + 1)]
+        assert batch.position[row][batch.valid[row]].tolist() == ranks
+        anywhere += shown != expected[: len(shown)]
+    assert anywhere > 3  # any elements are given, not the topmost ones
+
+
+def test_tasks_come_in_order_as_often_as_configured() -> None:
+    many = np.resize(np.arange(40), 2000)
+    shares = (0.3, 0.2, 0.1, 0.2, 0.2)
+    config = preset("tiny", max_elements=8, tasks=shares, ordered=0.5, ordered_tasks=True)
+    batch = make_batch(CORPUS, many, config, np.random.default_rng(0))
+    in_order = batch.position.any(1).double().mean()
+    # Completion of one element that is given whole has nothing left to be ranked.
+    assert float(in_order) == pytest.approx(0.35, abs=0.05)
+    assert float(batch.bagged.double().mean()) == pytest.approx(0.1, abs=0.03)
+
+
 def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
     config = preset("paper", max_elements=8)
     batch = make_batch(CORPUS, INDICES, config, np.random.default_rng(0))
@@ -130,9 +173,9 @@ def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
 
 
 def test_rows_of_a_batch() -> None:
-    batch = batch_for()
+    batch = batch_for(ordered_tasks=True)
     parts = [take_rows(batch, slice(0, 6)), take_rows(batch, slice(6, 12))]
-    for name in ("tokens", "valid", "known", "about", "position"):
+    for name in ("tokens", "valid", "known", "about", "position", "bagged"):
         whole = getattr(batch, name)
         assert torch.equal(torch.cat([getattr(part, name) for part in parts]), whole)
 

@@ -147,6 +147,38 @@ def test_a_fine_tuned_network_starts_with_what_the_base_knows(base: LoadedModel)
     assert torch.allclose(before.number, after.number, atol=1e-5)
 
 
+def test_fine_tuning_can_teach_a_network_to_read_what_is_ahead(base: LoadedModel) -> None:
+    old = base.tokenizer
+    learned = adapt(base, old, TrainConfig(ordered_tasks=True))
+    assert learned.config.ahead
+    assert isinstance(learned, nn.Module)
+    tokens = torch.randint(0, 3, (2, 4, 5), generator=torch.Generator().manual_seed(0))
+    ahead = torch.ones((2, len(old.labels)), dtype=torch.long)
+    with torch.no_grad():
+        assert isinstance(base.network, nn.Module)
+        before = base.network.eval()(Query(tokens)).log_probs
+        after = learned.eval()(Query(tokens, ahead=ahead)).log_probs
+        for a, b in zip(before, after, strict=True):
+            assert torch.allclose(a, b, atol=1e-5)  # it says nothing yet
+        learned.get_parameter("ahead.weight").normal_()
+        said = learned(Query(tokens, ahead=ahead)).log_probs
+    assert not torch.allclose(said[1], after[1])
+    labels = ("poster", *reversed(old.labels))
+    again = LoadedModel(learned, old, base.schedule, base.config)
+    renamed = adapt(again, Tokenizer(labels, old.bins, old.max_elements), TrainConfig())
+    assert isinstance(renamed, nn.Module)
+    other = tokens.clone()
+    other[..., 0] = torch.tensor([labels.index(name) for name in old.labels])[tokens[..., 0]]
+    with torch.no_grad():
+        moved = torch.zeros((2, len(labels)), dtype=torch.long)
+        moved[:, [labels.index(name) for name in old.labels]] = ahead
+        table = renamed.get_parameter("ahead.weight").view(len(labels), -1, learned.config.width)
+        table[0] = 0  # what is not known of the new label
+        found = renamed.eval()(Query(other, ahead=moved)).log_probs
+    for a, b in zip(said[1:], found[1:], strict=True):
+        assert torch.allclose(a, b, atol=1e-4)
+
+
 def test_fine_tuning_keeps_bins_and_learns_new_labels(tmp_path: Path, base: LoadedModel) -> None:
     names = ("text", "heading", "logo")
     for split, size in (("train", 60), ("val", 12)):

@@ -190,25 +190,25 @@ class RevealStep:
         """Draw labels again where the request says how often each must come.
 
         They come first, so that the network knows them all when it draws boxes, in reading order.
-        A network that reads what is ahead is taken at its word, among the labels that are left.
-        With others the next label is l with a chance of p(l) times how many of it are left over
-        how many the network expects in all slots that are left: p(l) itself where the network
-        expects what was asked for.
+        The next label is l with a chance of p(l) times how many of it are left over how many the
+        network knows or expects to be left: p(l) itself where both are the same. A network that
+        reads what is ahead knows what was left when it was asked.
         """
         assert self.bag is not None and self.masked is not None
         slots = self.masked.shape[1]
         flat = log_probs.reshape(-1, log_probs.shape[-1])
+        before = self.bag.copy()
         for token in np.flatnonzero(modality == 0):
             layout = int(element[token]) // slots
             left = self.bag[layout]
             if not left.any():
                 continue
             weights = np.exp(flat[at[token], : len(left)], dtype=np.float64)
-            weights = np.maximum(weights, 1e-9) * np.minimum(left, 1)
+            expected = before[layout]
             if not self.denoiser.traits.ahead:
                 masked = log_probs[at[token] // slots, self.masked[layout, :, 0], : len(left)]
                 expected = np.exp(masked, dtype=np.float64).sum(axis=0)
-                weights *= left / np.maximum(expected, 1e-6)
+            weights = np.maximum(weights, 1e-9) * left / np.maximum(expected, 1e-6)
             values[token] = draw(weights[None], share[token : token + 1])[0]
             left[values[token]] -= 1
 

@@ -209,7 +209,9 @@ class TrainConfig:
         usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
         if self.in_sequence:
             usual |= {"order": "elements", "size_at_once": False}
-        tasks = ("unconditional", "c") if self.ordered else ()
+        tasks = ["unconditional", "c"] if self.ordered else []
+        if self.ordered and self.ordered_tasks:
+            tasks.append("completion")
         return {"default": usual, **{task: {"ordered": True} for task in tasks}}
 
     def to_dict(self) -> dict[str, Any]:
