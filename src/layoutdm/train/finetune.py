@@ -46,12 +46,14 @@ def adapt(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> Netwo
     if old.space:  # rows and columns are labels
         rows = label_rows(state["cover"], known, labels)
         state["cover"] = label_rows(rows.T, known, labels).T.contiguous()
-    if old.ahead:  # a block of rows for each label
+    if old.ahead:  # blocks of rows for each label, and in the second a column for each
         blocks = state["ahead.weight"].view(len(known), -1)
         state["ahead.weight"] = label_rows(blocks, known, labels).view(-1, old.width)
-    elif shape.ahead:
-        count = len(labels) * (shape.max_elements + 1)
-        state["ahead.weight"] = torch.zeros(count, shape.width)  # says nothing yet
+        columns = label_rows(state["ahead_labels.weight"].T.contiguous(), known, labels).T
+        blocks = columns.reshape(len(known), -1)
+        state["ahead_labels.weight"] = label_rows(blocks, known, labels).view(-1, len(labels))
+    elif shape.ahead:  # tables of zeros: they say nothing yet
+        state |= {k: v for k, v in network.state_dict().items() if k.startswith("ahead")}
     network.load_state_dict(state)
     return network
 

@@ -15,6 +15,8 @@ from layoutdm.train.networks.config import NetworkConfig
 from layoutdm.train.networks.edges import edge_tables
 from layoutdm.train.networks.interface import Prediction, Query
 
+AHEAD = 8.0  # as COVER: tables that start at 0 grow in fewer steps
+AHEAD_NONE = 0.01  # stands for a label of which none is left
 COVER = 3.0  # lets the weights of covered lines, which start at 0, grow in fewer steps
 # No more nats than this for covering others: where no place is free, the rest decides.
 COVER_MOST = 10.0
@@ -34,7 +36,9 @@ class ElementNetwork(nn.Module):
         )
         self.first = nn.Embedding(1, width)
         if config.ahead:  # a row for each label and how often it is still to come
-            self.ahead = nn.Embedding(config.sizes[0] * (config.max_elements + 1), width)
+            rows = config.sizes[0] * (config.max_elements + 1)
+            self.ahead = nn.Embedding(rows, width)
+            self.ahead_labels = nn.Embedding(rows, config.sizes[0])
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(width)
@@ -49,6 +53,9 @@ class ElementNetwork(nn.Module):
             for k, table in enumerate(edge_tables(config.centres, config.edges)):
                 self.register_buffer(f"places{k}", torch.from_numpy(table).long(), persistent=False)
         self.apply(initialise)
+        if config.ahead:
+            nn.init.zeros_(self.ahead.weight)
+            nn.init.zeros_(self.ahead_labels.weight)
         if config.space:
             # How much it costs (or helps) to cover a line of an element: by the labels of both,
             # and more or less by what the network knows of this element.
@@ -69,8 +76,9 @@ class ElementNetwork(nn.Module):
         for table, places in zip(self.edge, edges, strict=True):
             x = x + table(places)
         first = self.first.weight.expand(len(tokens), 1, -1)
-        if self.config.ahead:
-            first = first + self._ahead(query).sum(dim=1, keepdim=True)
+        ahead = self._ahead(query) if self.config.ahead else None
+        if ahead is not None:
+            first = first + AHEAD * self.ahead(self._ahead_rows(ahead)).sum(dim=1, keepdim=True)
         x = self.dropout(torch.cat([first, x], dim=1))
         visible = attention_visibility(query.valid)
         if visible is not None:
@@ -79,18 +87,32 @@ class ElementNetwork(nn.Module):
             x = block(x, query.level, visible)
         x = self.norm(x)
         logits = list(self.heads(x[:, 1:]).split(self.splits, dim=-1))
+        if ahead is not None:
+            logits[0] = logits[0] + nn.functional.pad(self._label_scores(ahead), (0, 1))[:, None]
         if edges:
             self._add_edges(logits, x[:, 1:], tokens, edges, query.valid)
         number: Tensor = torch.log_softmax(self.number(x[:, 0]), dim=-1)
         return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
 
     def _ahead(self, query: Query) -> Tensor:
-        labels, counts = self.config.sizes[0], query.ahead
-        if counts is None:
-            counts = query.tokens.new_zeros(len(query.tokens), labels)
-        rows = torch.arange(labels, device=counts.device) * (self.config.max_elements + 1)
-        found: Tensor = self.ahead(rows + counts)
-        return found
+        if query.ahead is not None:
+            return query.ahead
+        return query.tokens.new_zeros(len(query.tokens), self.config.sizes[0])
+
+    def _ahead_rows(self, ahead: Tensor) -> Tensor:
+        starts = torch.arange(self.config.sizes[0], device=ahead.device)
+        return starts * (self.config.max_elements + 1) + ahead
+
+    def _label_scores(self, ahead: Tensor) -> Tensor:
+        """What is added to the scores of labels, (B, labels): 0 where nothing is known ahead.
+
+        They begin with how many of each are left, and learn the rest.
+        """
+        counts = ahead.float()
+        learned = AHEAD * self.ahead_labels(self._ahead_rows(ahead)).sum(dim=1)
+        known = counts.sum(dim=1, keepdim=True).clamp(max=1.0)
+        scores: Tensor = known * (counts.clamp(min=AHEAD_NONE).log() + learned)
+        return scores
 
     def _edges(self, tokens: Tensor) -> list[Tensor]:
         """Lines of the left, right, top and bottom edges, (B, S) each."""
