@@ -30,6 +30,8 @@ def score_table(results: Mapping[str, Any]) -> str:
     ]
     for row in results["summary"]:
         task, found = row["task"], row["fid"]["mean"]
+        if row["steps"] and row["steps"] == results["own_steps"].get(task):
+            continue  # the same as the model's own number, which has a row
         lowest = floor_value(floor, task, "fid") if floor else None
         ratio = f"{found / lowest:.2f}" if found is not None and lowest else "–"
         goal = mark(results["labels"], task)
