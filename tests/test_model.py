@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import layoutdm
-from layoutdm.diffusion.network import Prediction
+from layoutdm.diffusion.network import Prediction, Query
 from layoutdm.diffusion.settings import Settings
 from layoutdm.errors import LayoutdmError
 from layoutdm.model import Model
@@ -363,3 +365,21 @@ def test_a_wished_area_is_met_inside_the_bin(model):
 
 
 # Loading -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["element", "paper"])
+def test_predictions_of_asked_slots_are_those_of_all(kind):
+    model = layoutdm.load(folder(kind), threads=1)
+    rng = np.random.default_rng(0)
+    sizes = np.array(model.config.traits.sizes)
+    tokens = rng.integers(0, sizes + 2, (3, 6, 5))
+    tokens[..., 0] = np.minimum(tokens[..., 0], sizes[0] - 1)
+    query = Query(tokens, np.full(3, 50), np.ones((3, 6), dtype=bool))
+    asked = np.array([[0, 5], [3, 3], [2, 1]])
+    every = model.denoiser(query)
+    some = model.denoiser(replace(query, asked=asked))
+    for whole, part in zip(every.log_probs, some.log_probs, strict=True):
+        assert part.shape[:2] == asked.shape
+        assert np.allclose(part, np.take_along_axis(whole, asked[..., None], axis=1), atol=1e-5)
+    if every.number is not None:
+        assert np.allclose(every.number, some.number, atol=1e-5)
