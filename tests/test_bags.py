@@ -12,6 +12,7 @@ from layoutdm.diffusion import Schedule
 from layoutdm.diffusion.network import Prediction, Query, Traits
 from layoutdm.diffusion.sampler import Sampler, stream
 from layoutdm.diffusion.settings import Settings
+from layoutdm.model import Model
 from sampler_dummies import Constant, log, unknown
 from tiny_models import LABELS, folder
 
@@ -117,3 +118,47 @@ def test_where_tokens_may_change_labels_stay_where_they_are(model, settings):
     request = {"elements": [{"label": x} for x in ("Icon", "Text", "Icon")]}
     for result in model.generate(request, count=3, steps=10, **ORDERED, **settings):
         assert result.layout.labels == ("Icon", "Text", "Icon")
+
+
+class Recording:
+    """Passes queries on and keeps copies: the sampler goes on with its own arrays."""
+
+    def __init__(self, inner):
+        self.inner, self.traits, self.queries = inner, inner.traits, []
+
+    def __call__(self, query: Query) -> Prediction:
+        ahead = None if query.ahead is None else query.ahead.copy()
+        self.queries.append(replace(query, tokens=query.tokens.copy(), ahead=ahead))
+        return self.inner(query)
+
+
+def asked_with(request, **settings):
+    """What a network that reads what is ahead is asked, and the layout."""
+    known = layoutdm.load(folder("ahead"), threads=1)
+    model = Model(known.config, Recording(known.denoiser), known.name)
+    (result,) = model.generate(request, count=1, steps=40, **ORDERED, **settings)
+    return model.denoiser.queries, result.layout
+
+
+def test_the_network_is_told_how_often_each_label_is_still_to_come():
+    wished = ["Icon", "Text", "Icon", "Toolbar", "Icon"]
+    queries, layout = asked_with({"elements": [{"label": label} for label in wished]})
+    assert list(layout.labels) == wished
+    for query in queries:
+        decided = query.tokens[0, :, 0][query.tokens[0, :, 0] < len(LABELS)]
+        left = [wished.count(label) for label in LABELS] - np.bincount(decided, minlength=5)
+        assert query.ahead.tolist() == [left.tolist()]
+    assert queries[0].ahead.sum() == 5
+    assert queries[-1].ahead.sum() == 0
+
+
+def test_completion_adds_elements_in_order():
+    bar = {"label": "Toolbar", "x": 0.5, "y": 0.1, "width": 0.9, "height": 0.1}
+    low = {"label": "Text", "x": 0.5, "y": 0.8, "width": 0.5, "height": 0.1}
+    request = {"elements": [low, bar], "more": True, "number_of_elements": 6}
+    queries, layout = asked_with(request)
+    assert layout.labels[:2] == ("Text", "Toolbar")
+    assert all(query.position.tolist() == [[0, 0, 1, 2, 3, 4]] for query in queries)
+    del low["width"]  # elements that are known in part may be anywhere
+    queries, _ = asked_with(request)
+    assert all(query.position is None for query in queries)

@@ -33,7 +33,8 @@ def network(kind: str) -> Network:
     if kind == "paper":
         made = build(paper_config(sizes, **small))
     else:
-        made = build(NetworkConfig(sizes, about_levels=4 if kind == "reading" else 0, **small))
+        levels = 4 if kind == "reading" else 0
+        made = build(NetworkConfig(sizes, about_levels=levels, ahead=kind == "ahead", **small))
     with torch.no_grad():  # an untrained network hardly looks at its input: make it look
         for parameter in made.parameters():  # type: ignore[attr-defined]
             if parameter.ndim == 2:
@@ -43,7 +44,7 @@ def network(kind: str) -> Network:
 
 @cache
 def folder(kind: str = "element", schedule: str = "published") -> Path:
-    """`element`, `reading` (takes drafts) or `paper`."""
+    """`element`, `reading` (takes drafts), `ahead` (is told what labels come) or `paper`."""
     target = Path(tempfile.mkdtemp(prefix="layoutdm-test-")) / kind
     return export_model(
         network(kind),
