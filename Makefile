@@ -63,8 +63,12 @@ models: $(VENV)/.everything
 	  --set in_sequence=0.25 --set validate_steps=940
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
 	  --bin-count 256 --set validate_steps=1205
-	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-first \
+	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \
 	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205
+	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-second \
+	  --epochs 18 --seed 2 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
+	  --set ordered=0.6 --set in_sequence=0.7 --set tasks=0.36,0.28,0.09,0.14,0.13 \
+	  --set validate_steps=1440
 
 clean:
 	rm -rf $(VENV) $(OUT)
