@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from layoutdm.constraints import Edges, Guide, Relation
 from layoutdm.diffusion import Schedule
-from layoutdm.diffusion.dense import DenseStep
 from layoutdm.diffusion.grid import plan
-from layoutdm.diffusion.reveal import RevealStep
 from layoutdm.diffusion.sampler import Sampler, is_absorbing
 from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import stream
@@ -324,22 +322,6 @@ def test_priors_shift_the_odds_by_their_exponential():
     )
     assert_shares(tokens[..., 1], (0.5, 1 / 6, 1 / 6, 1 / 6))
     assert_shares(tokens[..., 2], (0.25,) * 4)
-
-
-@pytest.mark.parametrize("more", [{}, {"top_p": 0.7}, {"top_k": 2, "temperature": 0.5}])
-def test_only_looking_at_tokens_that_may_change_draws_the_same_with_priors(more):
-    rng = np.random.default_rng(0)
-    priors = tuple(rng.normal(0, 3, (40, 5, 4)) * (rng.random((40, 5, 1)) < 0.4) for _ in range(4))
-    known = unknown(40, 5, priors=priors)
-    network, schedule = constant(0.4, 0.3, 0.2, 0.1), Schedule()
-    drawn = []
-    for kind in (DenseStep, RevealStep):
-        sampler = Sampler(network, schedule, Settings(steps=10, **more))
-        sampler._stepper = lambda known, kind=kind, sampler=sampler: kind(
-            network, schedule, sampler.settings, known, True
-        )
-        drawn.append(sampler.run(known, [stream(0, i) for i in range(40)]))
-    assert (drawn[0] == drawn[1]).all()
 
 
 def test_guidance_runs_between_posterior_and_draw_in_its_range_of_levels():

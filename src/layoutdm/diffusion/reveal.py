@@ -180,9 +180,9 @@ class RevealStep:
         # MASK first: a number below its share leaves the token masked.
         held = np.exp(masked - most[:, 0])
         values = weights.sum(axis=-1)
-        share = (uniform * (values + held) - held) / values
-        drawn = draw(weights, np.clip(share, 0.0, 1.0))
-        return np.where(share < 0, self.mask[modality], drawn)
+        target = uniform * (values + held) - held
+        drawn = draw(weights, np.clip(target / np.maximum(values, TINY), 0.0, 1.0))
+        return np.where(target < 0, self.mask[modality], drawn)
 
     def _from_bag(
         self, log_probs: Array, element: Ints, at: Ints, modality: Ints, share: Floats, values: Ints

@@ -75,15 +75,12 @@ def _signature(
     if config.time == "adaln":
         inputs.append(value("level", TensorProto.INT64, "batch"))
     inputs.append(value("valid", TensorProto.BOOL, "batch", "slots"))
+    predicted = "asked slots" if config.kind == "element" else "slots"
     outputs = [
-        value(name, TensorProto.FLOAT, "batch", "slots", size + 1)
+        value(name, TensorProto.FLOAT, "batch", predicted, size + 1)
         for name, size in zip(MODALITIES, config.sizes, strict=True)
     ]
     if config.kind == "element":
-        outputs = [
-            value(name, TensorProto.FLOAT, "batch", "asked slots", size + 1)
-            for name, size in zip(MODALITIES, config.sizes, strict=True)
-        ]
         inputs.append(value("asked", TensorProto.INT64, "batch", "asked slots"))
         if config.about_levels:
             inputs.append(value("about", TensorProto.INT64, "batch", "slots", 4))
@@ -112,10 +109,11 @@ def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str
     ids.append(graph.op("Unsqueeze", "position", graph.ints(2)))
     # Each table has a row in front of its own: that of the first token, which has no other values.
     nothing = graph.constant(np.zeros((1, config.width), dtype=np.float32))
-    rows_of = [nothing, graph.weight("first.weight")]
-    for name in tables:
-        rows_of += [graph.weight(f"{name}.weight"), nothing]
-    table = graph.op("Concat", *rows_of[1:-1], axis=0)
+    fronts = [graph.weight("first.weight"), *[nothing] * (len(tables) - 1)]
+    pairs = [
+        (front, graph.weight(f"{name}.weight")) for front, name in zip(fronts, tables, strict=True)
+    ]
+    table = graph.op("Concat", *(part for pair in pairs for part in pair), axis=0)
     lengths = [1 + len(graph.weights[f"{name}.weight"]) for name in tables]
     starts = 1 + np.cumsum([0, *lengths])[:-1]
     every = _in_front(graph, graph.op("Concat", *ids, axis=2), graph.scalar(-1), 3)

@@ -1,0 +1,30 @@
+"""The quick way to take a step and the general one draw the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.dense import DenseStep
+from layoutdm.diffusion.reveal import RevealStep
+from layoutdm.diffusion.sampler import Sampler
+from layoutdm.diffusion.settings import Settings
+from layoutdm.diffusion.streams import stream
+from sampler_dummies import constant, unknown
+
+
+@pytest.mark.parametrize("more", [{}, {"top_p": 0.7}, {"top_k": 2, "temperature": 0.5}])
+def test_only_looking_at_tokens_that_may_change_draws_the_same_with_priors(more):
+    rng = np.random.default_rng(0)
+    priors = tuple(rng.normal(0, 3, (40, 5, 4)) * (rng.random((40, 5, 1)) < 0.4) for _ in range(4))
+    known = unknown(40, 5, priors=priors)
+    network, schedule = constant(0.4, 0.3, 0.2, 0.1), Schedule()
+    drawn = []
+    for kind in (DenseStep, RevealStep):
+        sampler = Sampler(network, schedule, Settings(steps=10, **more))
+        sampler._stepper = lambda known, kind=kind, sampler=sampler: kind(
+            network, schedule, sampler.settings, known, True
+        )
+        drawn.append(sampler.run(known, [stream(0, i) for i in range(40)]))
+    assert (drawn[0] == drawn[1]).all()
