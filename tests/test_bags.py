@@ -14,7 +14,7 @@ from layoutdm.diffusion.sampler import Sampler, stream
 from layoutdm.diffusion.settings import Settings
 from layoutdm.model import Model
 from sampler_dummies import Constant, log, unknown
-from tiny_models import LABELS, folder
+from tiny_models import LABELS, folder, tokenizer
 
 ORDERED = {"order": "elements", "ordered": True}
 
@@ -162,3 +162,22 @@ def test_completion_adds_elements_in_order():
     del low["width"]  # elements that are known in part may be anywhere
     queries, _ = asked_with(request)
     assert all(query.position is None for query in queries)
+
+
+def test_large_elements_are_placed_first_where_sizes_are_known():
+    sizes = [(0.2, 0.1), (0.9, 0.5), (0.5, 0.1), (0.1, 0.05)]
+    listed = [{"label": "Text", "width": w, "height": h} for w, h in sizes]
+    queries, layout = asked_with({"elements": [{"label": "Icon"}, *listed]})
+    assert [tuple(box) for box in layout.boxes[1:, 2:]] == sizes
+    free = np.array([query.tokens[0, :, 1] == tokenizer().mask[1] for query in queries])
+    assert list(np.argsort(free.sum(axis=0), kind="stable")) == [2, 3, 1, 4, 0]
+
+
+def test_labels_may_come_first_without_a_wish():
+    queries, _ = asked_with({"number_of_elements": 6}, labels_first=True)
+    masked = [query.tokens[0] == tokenizer().mask for query in queries[1:]]
+    assert any(state[:, 0].any() for state in masked)
+    assert all(state[:, 1:].all() for state in masked if state[:, 0].any())
+    queries, _ = asked_with({"number_of_elements": 6})
+    masked = [query.tokens[0] == tokenizer().mask for query in queries[1:]]
+    assert any(not state[:, 1:].all() for state in masked if state[:, 0].any())

@@ -12,7 +12,14 @@ from torch import Tensor
 
 from layoutdm.diffusion import Schedule, jump
 from layoutdm.train.config import TrainConfig, preset
-from layoutdm.train.losses import Batch, labels_ahead, number_loss, terms
+from layoutdm.train.losses import (
+    Batch,
+    corrupt_tokens,
+    labels_ahead,
+    masses,
+    number_loss,
+    terms,
+)
 from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
 from layoutdm.train.objective import Objective, in_sequence
 from layoutdm.train.times import Times, stratified
@@ -249,16 +256,26 @@ def test_masks_in_sequence_leave_whole_elements_first() -> None:
         assert all(0 < rank < 1 for rank, _, _ in turns)
 
 
-def test_labels_come_first_where_the_network_reads_what_is_ahead() -> None:
-    batch = replace(random_batch(6, 3), bagged=torch.tensor([True, False] * 3))
+def test_the_order_of_labels_is_learned_without_boxes() -> None:
+    alone = torch.tensor([True, False] * 3)
+    batch = replace(random_batch(6, 3), labels_only=alone)
     noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    sequence = in_sequence(batch, noise, 0.0)[0]
-    assert torch.equal(sequence[1::2], noise[0, 1::2])
-    for row, valid in zip(sequence[::2], batch.valid[::2], strict=True):
-        count = int(valid.sum())
-        order = [*row[:count, 0], *row[:count, [3, 4, 1, 2]].flatten()]
-        wanted = (torch.arange(5 * count) + 0.5) / (5 * count)
-        assert torch.allclose(torch.stack(order), wanted.double())
+    sequence = in_sequence(batch, noise, 0.0)
+    assert torch.equal(sequence[:, 1::2], noise[:, 1::2])
+    schedule = Schedule()
+    at_t = masses(schedule, torch.full((6,), 49), torch.full((6,), 50))[1]
+    noisy = corrupt_tokens(batch, SIZES, at_t, sequence)
+    masked = noisy == torch.tensor(SIZES) + 1
+    for row in range(0, 6, 2):
+        count = int(batch.valid[row].sum())
+        labels = masked[row, :count, 0].int()
+        assert torch.equal(labels, labels.sort()[0])  # known from the first on
+        assert abs(float(labels.float().mean()) - 0.5) <= 0.5 / count + 0.02
+        assert bool(masked[row, :count, 1:].all())
+    network = build(NetworkConfig(SIZES, width=16, heads=2, feedforward=16, max_elements=8))
+    found = terms(network, schedule, batch, torch.full((6,), 50), sequence)
+    assert found.counted[::2].tolist() == batch.valid[::2].sum(dim=1).tolist()
+    assert found.counted[1::2].tolist() == (5 * batch.valid[1::2].sum(dim=1)).tolist()
 
 
 def test_what_is_ahead_are_the_masked_labels() -> None:

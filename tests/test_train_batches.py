@@ -117,16 +117,33 @@ def test_the_mix_of_tasks_is_as_configured() -> None:
     assert not batch.position.any()  # only unconditional layouts come in order
 
 
-def test_requests_of_labels_come_in_order_without_their_labels() -> None:
-    batch = batch_for(LABELS_TASK, True, ordered_tasks=True)
-    assert bool(batch.bagged.all())
-    assert not batch.known.any()
+@pytest.mark.parametrize("task", [UNCONDITIONAL, LABELS_TASK])
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_labels_come_in_order_alone_or_as_the_task_gives_them(task: int, share: float) -> None:
+    batch = batch_for(task, True, ordered_tasks=True, label_order=share)
+    assert batch.labels_only.tolist() == [bool(share)] * len(INDICES)
+    assert batch.bagged.tolist() == [bool(share) and task == LABELS_TASK] * len(INDICES)
+    given = task == LABELS_TASK and not share
+    assert torch.equal(batch.known[..., 0], batch.valid & given)
+    assert not batch.known[..., 1:].any()
     for row, index in enumerate(INDICES):
         expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
         assert batch.tokens[row][batch.valid[row]].tolist() == expected
         assert batch.position[row][batch.valid[row]].tolist() == [*range(1, len(expected) + 1)]
-    assert not batch_for(LABELS_TASK, False, ordered_tasks=True).bagged.any()
-    assert batch_for(LABELS_TASK).bagged is None
+    assert not batch_for(task, False, ordered_tasks=True, label_order=share).labels_only.any()
+    assert batch_for(task).bagged is None
+    assert batch_for(task).labels_only is None
+
+
+def test_known_sizes_come_with_the_largest_first() -> None:
+    batch = batch_for(LABELS_SIZES, ordered_tasks=True)
+    for row, index in enumerate(INDICES):
+        layout = LAYOUTS[index].sorted_top_left()
+        boxes = np.asarray(layout.boxes)
+        order = np.argsort(-boxes[:, 2] * boxes[:, 3], kind="stable")
+        expected = TOKENIZER.encode(layout)[order].tolist()
+        assert batch.tokens[row][batch.valid[row]].tolist() == expected
+    assert not batch.position.any()
 
 
 def test_completion_in_order_ranks_what_is_missing() -> None:
@@ -157,7 +174,8 @@ def test_tasks_come_in_order_as_often_as_configured() -> None:
     in_order = batch.position.any(1).double().mean()
     # Completion of one element that is given whole has nothing left to be ranked.
     assert float(in_order) == pytest.approx(0.35, abs=0.05)
-    assert float(batch.bagged.double().mean()) == pytest.approx(0.1, abs=0.03)
+    assert float(batch.labels_only.double().mean()) == pytest.approx(0.25 * 0.4, abs=0.03)
+    assert float(batch.bagged.double().mean()) == pytest.approx(0.1 * 0.4, abs=0.02)
 
 
 def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
@@ -175,7 +193,7 @@ def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
 def test_rows_of_a_batch() -> None:
     batch = batch_for(ordered_tasks=True)
     parts = [take_rows(batch, slice(0, 6)), take_rows(batch, slice(6, 12))]
-    for name in ("tokens", "valid", "known", "about", "position", "bagged"):
+    for name in ("tokens", "valid", "known", "about", "position", "labels_only", "bagged"):
         whole = getattr(batch, name)
         assert torch.equal(torch.cat([getattr(part, name) for part in parts]), whole)
 

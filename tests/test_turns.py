@@ -83,6 +83,25 @@ def test_labels_come_first_where_wished():
     assert ranks[1, :, LABEL].max() > ranks[1, :, 1:].min()
 
 
+def test_labels_that_come_first_are_decided_one_by_one_while_steps_suffice():
+    masked = np.ones((1, 9, 5), dtype=bool)
+    for steps, together in ((36, 1), (30, 3), (28, 1), (22, 3), (12, 3)):
+        ranks = decision_ranks(masked, steps, np.array([True]))[0]
+        counts = np.unique(ranks[:, LABEL], return_counts=True)[1]
+        assert counts.tolist() == [together] * (9 // together), steps
+
+
+@given(masks, st.integers(1, 130), st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_elements_may_take_their_turns_in_another_order(masked, steps, random):
+    places = list(range(len(masked)))
+    random.shuffle(places)
+    moved = np.empty_like(masked)
+    moved[places] = masked  # the slot that comes first stands first
+    ranks = decision_ranks(masked[None], steps, places=np.array([places]))[0]
+    assert np.array_equal(ranks, decision_ranks(moved[None], steps)[0][places])
+
+
 def test_layouts_of_a_batch_do_not_change_each_other():
     rng = np.random.default_rng(0)
     masked = rng.random((20, 25, 5)) < 0.6

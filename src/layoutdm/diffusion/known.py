@@ -37,6 +37,7 @@ class Known:
     position: Ints | None = None  # (B, S): ranks for the network
     # (B, labels): how often each label must come, in any order; rows of zeros: no such wish.
     bag: Ints | None = None
+    turns: Ints | None = None  # (B, S): when each slot has its turn; None: in their order
     guide: Guide | None = None
 
     @property

@@ -99,10 +99,14 @@ class RevealStep:
         if self.masked is None:
             self.masked = self.free & (tokens == self.mask)
             if self.in_turn:
-                steps = self.settings.steps or self.schedule.steps
-                early = None if self.bag is None else self.bag.sum(axis=1) > 0
-                at_once = self.settings.size_at_once
-                self.ranks = decision_ranks(self.masked, steps, early, size_at_once=at_once)
+                known, settings = self.known, self.settings
+                steps = settings.steps or self.schedule.steps
+                early = np.full(len(tokens), settings.labels_first)
+                if self.bag is not None:
+                    early |= self.bag.sum(axis=1) > 0
+                self.ranks = decision_ranks(
+                    self.masked, steps, early, known.turns, size_at_once=settings.size_at_once
+                )
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
         if self.in_turn:

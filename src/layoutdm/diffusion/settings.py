@@ -53,6 +53,8 @@ class Settings:
     # With order=elements: width and height in the same step, for fewer calls. Where they depend on
     # each other, as those of icons do, it costs quality; on pages it costs none.
     size_at_once: bool = True
+    # With order=elements: the labels of all elements before any box, as for requests of labels.
+    labels_first: bool = False
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 
     def __post_init__(self) -> None:

@@ -20,20 +20,26 @@ ONE_BY_ONE = ((0, 3, 4, 1, 2), 4)  # only y shares its turn, with the next eleme
 SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # and width with height
 NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # x with the next label, y with the next width and height
 
-# Tried in this order until the steps suffice; elements that take their turns together come last,
-# because their boxes cannot keep out of each other's way.
-PLANS = [(ONE_BY_ONE, 1), (SIZE_AT_ONCE, 1)] + [
-    (NEXT_SIZE, together) for together in (1, 2, 3, 4, 6, 9, 13, 25)
+# (turns, elements together, labels together where all labels come first). Tried in this order until
+# the steps suffice; elements that take their turns together come last, because their boxes cannot
+# keep out of each other's way.
+PLANS = [(ONE_BY_ONE, 1, 1), (SIZE_AT_ONCE, 1, 1), (SIZE_AT_ONCE, 1, 3), (NEXT_SIZE, 1, 1)] + [
+    (NEXT_SIZE, together, max(3, together)) for together in (1, 2, 3, 4, 6, 9, 13, 25)
 ]
-LABELS_AT_ONCE = 3  # where all labels come first
 
 
 def decision_ranks(
-    masked: Bools, steps: int, labels_first: Bools | None = None, *, size_at_once: bool = True
+    masked: Bools,
+    steps: int,
+    labels_first: Bools | None = None,
+    places: Ints | None = None,
+    *,
+    size_at_once: bool = True,
 ) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
 
     labels_first (B,): layouts whose labels are all decided before any box.
+    places (B, S): which slot comes first; None: slots in their order.
     size_at_once: width and height share a turn even if the steps would suffice for two.
 
     >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
@@ -45,10 +51,11 @@ def decision_ranks(
     ranks = np.zeros(masked.shape)
     left = np.arange(len(masked))
     early = np.zeros(len(masked), dtype=bool) if labels_first is None else labels_first
-    for (turns, length), together in PLANS[size_at_once:]:
-        turn, count = _turns(masked[left], early[left], turns, length, together)
-        last = together == PLANS[-1][1]
-        fits = (count <= steps) | last
+    if places is None:
+        places = np.tile(np.arange(masked.shape[1]), (len(masked), 1))
+    for plan in PLANS[size_at_once:]:
+        turn, count = _turns(masked[left], early[left], places[left], *plan)
+        fits = (count <= steps) | (plan == PLANS[-1])
         share = (turn[fits] + 0.5) / np.maximum(count[fits], 1)[:, None, None]
         ranks[left[fits]] = np.where(masked[left[fits]], share, 0.0)
         left = left[~fits]
@@ -58,14 +65,18 @@ def decision_ranks(
 
 
 def _turns(
-    masked: Bools, early: Bools, turns: tuple[int, ...], length: int, together: int
+    masked: Bools,
+    early: Bools,
+    places: Ints,
+    plan: tuple[tuple[int, ...], int],
+    together: int,
+    labels_together: int,
 ) -> tuple[Ints, Ints]:
     """The turn of each masked token, without gaps, and the number of turns of each layout."""
     batch, slots, _ = masked.shape
-    slot = np.arange(slots)[:, None] // together
-    keys = np.tile(slot * length + np.array(turns)[None, :], (batch, 1, 1))
-    at_once = max(LABELS_AT_ONCE, together)
-    keys[early, :, 0] = np.arange(slots) // at_once - slots
+    turns, length = plan
+    keys = places[..., None] // together * length + np.array(turns)
+    keys[early, :, 0] = places[early] // labels_together - slots
     last = slots * 5 + 1
     flat = np.where(masked, keys, last).reshape(batch, -1)
     order = np.argsort(flat, axis=1, kind="stable")

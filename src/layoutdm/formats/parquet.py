@@ -27,6 +27,7 @@ from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
 
 ROWS = 10_000  # layouts in a row group
+CHUNK = 250  # layouts held as Python objects, which take ten times the memory of columns
 LABELS_KEY = b"layoutdm.labels"
 REQUIRED = ("bbox", "label")
 
@@ -171,8 +172,14 @@ def write(layouts: Iterable[Layout], path: Path, labels: Sequence[str] | None = 
         replacing(path) as part,
         parquet.ParquetWriter(part, schema, store_schema=False) as writer,
     ):
-        while rows := [_record(layout, classes) for layout in islice(stream, ROWS)]:
-            writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
+        group: list[Any] = []
+        while rows := [_record(layout, classes) for layout in islice(stream, CHUNK)]:
+            group.append(pyarrow.Table.from_pylist(rows, schema=schema))
+            if len(group) == ROWS // CHUNK:
+                writer.write_table(pyarrow.concat_tables(group))
+                group = []
+        if group:
+            writer.write_table(pyarrow.concat_tables(group))
         names = list(classes)
         writer.add_key_value_metadata(
             {LABELS_KEY: json.dumps(names), b"huggingface": json.dumps(_features(names))}

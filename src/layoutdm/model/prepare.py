@@ -30,6 +30,7 @@ class Prepared:
     about: Ints | None  # (n, 4)
     ordered: bool
     bag: Ints | None = None  # (labels,): how often each comes, where the sampler sets the order
+    turns: Ints | None = None  # (n,): when each element has its turn, if not as listed
 
     @property
     def guided(self) -> bool:
@@ -113,7 +114,19 @@ def prepare(
         priors=priors,
         about=drafts,
         ordered=settings.ordered and whole,
+        turns=_largest_first(condition) if traits.ahead else None,
     )
+
+
+def _largest_first(condition: Condition) -> Ints | None:
+    """Turns of listed elements: those of known size by their area, then the others as listed.
+
+    What is large finds a place while there is room, as when one packs a box.
+    """
+    areas = condition.fixed[:, 2] * condition.fixed[:, 3]
+    if not np.isfinite(areas).any():
+        return None
+    return np.argsort(np.argsort(-np.nan_to_num(areas), kind="stable"), kind="stable")
 
 
 def _weak(
@@ -191,6 +204,12 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
     position = None
     if any(item.ordered for item in group):
         position = np.stack([_ranks(item, slots) for item in group])
+    turns = None
+    if any(item.turns is not None for item in group):
+        turns = np.tile(np.arange(slots), (size, 1))
+        for row, item in enumerate(group):
+            if item.turns is not None:
+                turns[row, : len(item.turns)] = item.turns
     bag = None
     if any(item.bag is not None for item in group):
         none = np.zeros(len(tokenizer.labels), dtype=np.int64)
@@ -205,6 +224,7 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         about=_drafts(group, slots),
         position=position,
         bag=bag,
+        turns=turns,
         guide=_guide(group, tokenizer),
     )
 

@@ -73,9 +73,12 @@ class TrainConfig:
     # Drafts use the third level (0.1, the paper's) this often, else any of the levels.
     about_usual: float = 0.6
     ordered: float = 0.0  # share of unconditional layouts in top-left order with position ids
-    # Requests of labels alone and completion in top-left order, too, as often as `ordered` says.
-    # For the first the network reads how often each label is still to come.
+    # Requests of labels alone and completion in top-left order, too, as often as `ordered` says;
+    # requests of labels and sizes with the largest element first.
     ordered_tasks: bool = False
+    # Of those, without any condition or with labels, the share that learns the order of labels
+    # alone, boxes unknown. With labels the network reads how often each is still to come.
+    label_order: float = 0.4
     in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
 
     # Loss
@@ -148,7 +151,9 @@ class TrainConfig:
         _require(
             0 <= self.in_sequence <= 1, f"in_sequence must be a probability, got {self.in_sequence}"
         )
-        _require(0 <= self.ordered <= 1, f"ordered must be a probability, got {self.ordered}")
+        for name in ("ordered", "label_order"):
+            value = getattr(self, name)
+            _require(0 <= value <= 1, f"{name} must be a probability, got {value}")
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")
         _require(
             self.tasks[TASKS.index("refinement")] == 0 or len(self.about_noise) > 0,

@@ -7,12 +7,14 @@ All random choices of a batch come from the generator that is passed in.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
@@ -116,6 +118,9 @@ def make_batch(
     keys = np.where(
         (in_order & (tasks != COMPLETION))[:, None], rank / slots, rng.random((size, slots))
     )
+    if config.ordered_tasks:
+        sized = (tasks == LABELS_SIZES)[:, None]
+        keys = np.where(sized, 1 - _areas(corpus, indices, present), keys)
     order = np.argsort(np.where(present, keys, 2.0), axis=1, kind="stable")
     given = _given(tasks, counts, config.completion_share, rng)
     # Completion in order: the given elements, any of them, then the others from the top.
@@ -126,7 +131,10 @@ def make_batch(
     source = np.where(present, corpus.starts[indices][:, None] + order, 0)
     pad = corpus.tokenizer.pad
     tokens = np.where(present[..., None], corpus.tokens[source], pad)
-    bagged = in_order & (tasks == LABELS)
+    labels_only = np.zeros(size, dtype=bool)
+    if config.ordered_tasks:
+        labels_only = in_order & (tasks != COMPLETION) & (rng.random(size) < config.label_order)
+    bagged = labels_only & (tasks == LABELS)
     known = _known(np.where(bagged, UNCONDITIONAL, tasks), given, present)
     about = position = None
     if number_first:
@@ -141,39 +149,39 @@ def make_batch(
         torch.from_numpy(known),
         None if about is None else torch.from_numpy(about),
         None if position is None else torch.from_numpy(position),
+        torch.from_numpy(labels_only) if config.ordered_tasks and number_first else None,
         torch.from_numpy(bagged) if config.ordered_tasks and number_first else None,
     )
 
 
 def take_rows(batch: Batch, rows: slice) -> Batch:
     """Some layouts of a batch: the share of one process."""
-    about, position, bagged = batch.about, batch.position, batch.bagged
-    return Batch(
-        batch.tokens[rows],
-        batch.valid[rows],
-        batch.known[rows],
-        None if about is None else about[rows],
-        None if position is None else position[rows],
-        None if bagged is None else bagged[rows],
-    )
+    return _each(batch, lambda part: part[rows])
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    about, position, bagged = batch.about, batch.position, batch.bagged
-    return Batch(
-        batch.tokens.to(device),
-        batch.valid.to(device),
-        batch.known.to(device),
-        None if about is None else about.to(device),
-        None if position is None else position.to(device),
-        None if bagged is None else bagged.to(device),
-    )
+    return _each(batch, lambda part: part.to(device))
+
+
+def _each(batch: Batch, change: Callable[[Tensor], Tensor]) -> Batch:
+    parts: dict[str, Any] = {}
+    for field in fields(batch):
+        part = getattr(batch, field.name)
+        parts[field.name] = None if part is None else change(part)
+    return Batch(**parts)
 
 
 def _draw_tasks(size: int, config: TrainConfig, rng: np.random.Generator) -> Ints:
     steps = np.cumsum(config.tasks) / np.sum(config.tasks)
     drawn = np.searchsorted(steps, rng.random(size), side="right")
     return np.minimum(drawn, len(TASKS) - 1).astype(np.int64)
+
+
+def _areas(corpus: Corpus, indices: Ints, present: Bools) -> Floats:
+    """(B, S) areas of the layouts' elements, in the corpus's own order."""
+    rank = np.arange(present.shape[1])
+    boxes = corpus.boxes[np.where(present, corpus.starts[indices][:, None] + rank, 0)]
+    return np.asarray(boxes[..., 2] * boxes[..., 3])
 
 
 def _given(tasks: Ints, counts: Ints, share: float, rng: np.random.Generator) -> Ints:

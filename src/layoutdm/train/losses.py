@@ -24,8 +24,9 @@ class Batch:
     """Clean tokens and what the network may see of them.
 
     tokens (B, S, 5); valid (B, S); known (B, S, 5) marks tokens that stay clean, as conditions do;
-    about, position: see Query. bagged (B,) marks layouts of which the network may know what labels
-    are still to come, but not in which order.
+    about, position: see Query. labels_only (B,) marks layouts of which boxes are neither shown nor
+    asked for; bagged (B,) those of them of which the network may know what labels are still to
+    come, but not in which order.
     """
 
     tokens: Tensor
@@ -33,6 +34,7 @@ class Batch:
     known: Tensor
     about: Tensor | None
     position: Tensor | None
+    labels_only: Tensor | None = None
     bagged: Tensor | None = None
 
 
@@ -77,7 +79,16 @@ def corrupt_tokens(
         corrupt(batch.tokens[..., m], flat, size + 1, draws[0, ..., m], draws[1, ..., m])
         for m, size in enumerate(sizes)
     ]
-    return torch.where(batch.known, batch.tokens, torch.stack(noisy, dim=-1))
+    noise_only = torch.stack(noisy, dim=-1)
+    if batch.labels_only is not None:
+        mask = torch.tensor(sizes, device=batch.tokens.device) + 1
+        noise_only = torch.where(_boxes_of(batch.labels_only), mask, noise_only)
+    return torch.where(batch.known, batch.tokens, noise_only)
+
+
+def _boxes_of(layouts: Tensor) -> Tensor:
+    """(B, 1, 5): whether a token belongs to the boxes of these layouts."""
+    return layouts[:, None, None] & (torch.arange(5, device=layouts.device) > 0)
 
 
 def terms(
@@ -101,6 +112,8 @@ def terms(
     )
     prediction = network(query)
     counted = batch.valid[..., None] & ~batch.known
+    if batch.labels_only is not None:
+        counted = counted & ~_boxes_of(batch.labels_only)
     return _compare(prediction, batch.tokens, noisy, counted, (at_s, at_t, s_to_t))
 
 

@@ -67,21 +67,13 @@ def in_sequence(batch: Batch, noise: Tensor, share: float) -> Tensor:
     back = [DECIDED_AS.index(m) for m in range(5)]
     ranks = ranks.view(unknown.shape)[..., back].to(noise.dtype)
     chosen = (noise[1, :, 0, 1] < share)[:, None, None]
-    if batch.bagged is not None:
-        bagged = batch.bagged[:, None, None]
-        ranks = torch.where(bagged, labels_first(unknown).to(noise.dtype), ranks)
-        chosen = chosen | bagged
+    if batch.labels_only is not None:
+        labels = unknown[..., :1]
+        one_by_one = (labels.cumsum(dim=1) - 0.5) / labels.sum(dim=1, keepdim=True).clamp(min=1)
+        alone = batch.labels_only[:, None, None]
+        ranks = torch.where(alone, one_by_one.to(noise.dtype), ranks)
+        chosen = chosen | alone
     return torch.stack([torch.where(chosen, ranks, noise[0]), noise[1]])
-
-
-def labels_first(unknown: Tensor) -> Tensor:
-    """Ranks of unknown tokens (B, S, 5): all labels, then one element's box after the other."""
-    labels = unknown[..., 0].cumsum(dim=1)
-    boxes = unknown[..., list(DECIDED_AS[1:])].flatten(1).cumsum(dim=1) + labels[:, -1:]
-    back = [DECIDED_AS[1:].index(m) for m in range(1, 5)]
-    boxes = boxes.view(*labels.shape, 4)[..., back]
-    ranks = torch.cat([labels[..., None], boxes], dim=-1) - 0.5
-    return ranks / unknown.sum(dim=(1, 2), keepdim=True).clamp(min=1)
 
 
 def hide_fields(noise: Tensor) -> Tensor:
