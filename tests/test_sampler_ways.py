@@ -11,10 +11,13 @@ from layoutdm.diffusion.reveal import RevealStep
 from layoutdm.diffusion.sampler import Sampler
 from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import stream
-from sampler_dummies import constant, unknown
+from sampler_dummies import Constant, constant, unknown
 
 
-@pytest.mark.parametrize("more", [{}, {"top_p": 0.7}, {"top_k": 2, "temperature": 0.5}])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"top_p": 0.7}, {"top_p": 0.4, "label_top_p": 0.9}, {"top_k": 2, "temperature": 0.5}],
+)
 def test_only_looking_at_tokens_that_may_change_draws_the_same_with_priors(more):
     rng = np.random.default_rng(0)
     priors = tuple(rng.normal(0, 3, (40, 5, 4)) * (rng.random((40, 5, 1)) < 0.4) for _ in range(4))
@@ -28,3 +31,21 @@ def test_only_looking_at_tokens_that_may_change_draws_the_same_with_priors(more)
         )
         drawn.append(sampler.run(known, [stream(0, i) for i in range(40)]))
     assert (drawn[0] == drawn[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "filter"),
+    [(DenseStep, "prediction"), (DenseStep, "published"), (RevealStep, "prediction")],
+)
+def test_labels_may_have_a_top_p_of_their_own(kind, filter):
+    rows = (np.array([0.5, 0.3, 0.2, 0.0]), *[np.array([0.5, 0.3, 0.15, 0.05, 0.0])] * 4)
+    network, schedule = Constant(rows), Schedule()
+    settings = Settings(steps=10, top_p=0.4, label_top_p=1.0, filter=filter)
+    sampler = Sampler(network, schedule, settings)
+    sampler._stepper = lambda known: kind(network, schedule, settings, known, True)
+    drawn = sampler.run(unknown(400, 5, (3, 4, 4, 4, 4)), [stream(0, i) for i in range(400)])
+    shares = np.bincount(drawn[..., 0].ravel(), minlength=3) / 2000
+    if filter == "prediction":
+        assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.04)
+    assert shares.min() > 0.01
+    assert np.all(drawn[..., 1:] == 0)

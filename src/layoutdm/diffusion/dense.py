@@ -90,7 +90,7 @@ class DenseStep:
         remasked = decided & ~self.known.fixed & (uniform < again) if again else None
         for block, log in zip(self.blocks, logs, strict=True):
             self._rule_out(block, log, step)
-            drawn = self._draw(log, uniform[..., block.modalities])
+            drawn = self._draw(block, log, uniform[..., block.modalities])
             part = tokens[..., block.modalities]
             np.copyto(part, drawn, where=~decided[..., block.modalities])
         if remasked is not None:
@@ -125,8 +125,9 @@ class DenseStep:
         np.exp(out, out=out)
         if filtered and settings.top_k:
             out[undecided] = keep_top_k(out[undecided], settings.top_k)
-        if filtered and settings.top_p < 1.0:
-            out[undecided] = keep_top_p(out[undecided], settings.top_p)
+        top_p = settings.top_p_of(block.first)
+        if filtered and top_p < 1.0:
+            out[undecided] = keep_top_p(out[undecided], top_p)
 
     def _restrict(self, block: Block, log: Floats) -> None:
         """Rule out what z_0 cannot be: PAD where there is an element, and other labels."""
@@ -170,7 +171,7 @@ class DenseStep:
         elif self.published:
             self._forbid_pad(block, log)
 
-    def _draw(self, log: Floats, uniform: Floats) -> Ints:
+    def _draw(self, block: Block, log: Floats, uniform: Floats) -> Ints:
         settings = self.settings
         log -= np.maximum(log.max(axis=-1, keepdims=True), -1e300)
         if settings.filter == "published" and settings.temperature != 1.0:
@@ -178,7 +179,7 @@ class DenseStep:
         weights = np.exp(log, out=log)
         if settings.filter == "published":
             weights = keep_top_k(weights, settings.top_k) if settings.top_k else weights
-            weights = keep_top_p(weights, settings.top_p, published=True)
+            weights = keep_top_p(weights, settings.top_p_of(block.first), published=True)
         # MASK first, so that a number below its share leaves the token masked: the same numbers
         # then decide the same tokens as in the quick way of stepping.
         stay = weights[..., -1]

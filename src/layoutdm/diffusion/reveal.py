@@ -155,7 +155,7 @@ class RevealStep:
         if guided:
             self._steer(tokens, log_probs, rows)
         logits = self._rows(log_probs, element, at, modality, guided)
-        weights, share = self._weights(logits), (uniform - stay) / (1.0 - stay)
+        weights, share = self._weights(logits, modality), (uniform - stay) / (1.0 - stay)
         values = draw(weights, share)
         if self.wished is not None:
             mine = np.flatnonzero(self.wished.reshape(-1)[places])
@@ -266,10 +266,14 @@ class RevealStep:
             rows[mine, :states] = part
         return rows
 
-    def _weights(self, logits: Floats) -> Floats:
+    def _weights(self, logits: Floats, modality: Ints) -> Floats:
         settings = self.settings
         logits -= logits.max(axis=-1, keepdims=True)
         weights = np.exp(logits)
         if settings.top_k:
             weights = keep_top_k(weights, settings.top_k)
-        return keep_top_p(weights, settings.top_p)
+        if settings.top_p_of(0) == settings.top_p:
+            return keep_top_p(weights, settings.top_p)
+        for mine, of in ((modality == 0, 0), (modality > 0, 1)):
+            weights[mine] = keep_top_p(weights[mine], settings.top_p_of(of))
+        return weights

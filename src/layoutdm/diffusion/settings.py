@@ -32,6 +32,8 @@ class Settings:
     posterior: str = "exact"  # "published": the released code's approximation of skipped levels
     temperature: float = 1.0
     top_p: float = 1.0
+    # Of labels; None: as top_p. Rare labels are no mistakes, as unlikely places often are.
+    label_top_p: float | None = None
     top_k: int = 0  # 0: all
     # Temperature, top-p and top-k act on the prediction of z_0; "published": on p(z_s | z_t),
     # MASK included, and top-p also drops the token that crosses p.
@@ -71,12 +73,9 @@ class Settings:
             self.temperature,
             "more than 0",
         )
-        _check(
-            _real(self.top_p) and 0 < self.top_p <= 1,
-            "top_p",
-            self.top_p,
-            "more than 0 and at most 1",
-        )
+        for name, share in (("top_p", self.top_p), ("label_top_p", self.top_p_of(0))):
+            right = _real(share) and 0 < share <= 1
+            _check(right, name, share, "more than 0 and at most 1")
         _check(_whole(self.top_k, 0), "top_k", self.top_k, "0 (all) or a whole number")
         _check(_real(self.remask) and 0 <= self.remask <= 1, "remask", self.remask, "from 0 to 1")
         _check(
@@ -103,6 +102,12 @@ class Settings:
                 )
         given = {name: _plain(value) for name, value in changes.items() if value is not None}
         return replace(self, **given)
+
+    def top_p_of(self, modality: int) -> float:
+        """Of the label, x, y, width and height, in this order."""
+        if modality == 0 and self.label_top_p is not None:
+            return self.label_top_p
+        return self.top_p
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Settings:
