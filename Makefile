@@ -66,8 +66,8 @@ models: $(VENV)/.everything
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \
 	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-second \
-	  --epochs 18 --seed 2 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
-	  --set ordered=0.6 --set in_sequence=0.7 --set tasks=0.36,0.28,0.09,0.14,0.13 \
+	  --epochs 36 --seed 2 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
+	  --set ordered=0.7 --set in_sequence=0.7 --set tasks=0.40,0.26,0.10,0.13,0.11 \
 	  --set validate_steps=1440
 
 clean:

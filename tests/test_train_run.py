@@ -79,6 +79,9 @@ def test_models_sample_as_they_were_trained() -> None:
     assert in_sequence["default"] == usual
     assert in_sequence["unconditional"] == in_sequence["c"] == {"ordered": True}
     assert preset("paper").usual_sampling() == {}
+    in_order = preset("element", ordered_tasks=True).usual_sampling()
+    assert in_order["completion"] == in_order["c"] == {"ordered": True}
+    assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

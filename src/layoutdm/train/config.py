@@ -214,10 +214,15 @@ class TrainConfig:
         usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
         if self.in_sequence:
             usual |= {"order": "elements", "size_at_once": False}
-        tasks = ["unconditional", "c"] if self.ordered else []
-        if self.ordered and self.ordered_tasks:
-            tasks.append("completion")
-        return {"default": usual, **{task: {"ordered": True} for task in tasks}}
+        if not self.ordered:
+            return {"default": usual}
+        by_task: dict[str, dict[str, Any]] = {"unconditional": {"ordered": True}}
+        by_task["c"] = {"ordered": True}
+        if self.ordered_tasks:
+            by_task["completion"] = {"ordered": True}
+            if self.in_sequence and self.label_order:
+                by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
+        return {"default": usual, **by_task}
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
