@@ -115,19 +115,10 @@ def make_batch(
     rank = np.arange(slots)
     present = rank < counts[:, None]
 
-    keys = np.where(
-        (in_order & (tasks != COMPLETION))[:, None], rank / slots, rng.random((size, slots))
-    )
-    if config.ordered_tasks:
-        sized = (tasks == LABELS_SIZES)[:, None]
-        keys = np.where(sized, 1 - _areas(corpus, indices, present), keys)
-    order = np.argsort(np.where(present, keys, 2.0), axis=1, kind="stable")
+    chances = rng.random((size, slots))
     given = _given(tasks, counts, config.completion_share, rng)
-    # Completion in order: the given elements, any of them, then the others from the top.
-    rest = np.where(in_order & (tasks == COMPLETION), given, slots)
-    order = np.where(
-        rank < rest[:, None], order, np.sort(np.where(rank < rest[:, None], -1, order))
-    )
+    areas = _areas(corpus, indices, present) if config.ordered_tasks else None
+    order = _order(tasks, in_order, given, present, chances, areas)
     source = np.where(present, corpus.starts[indices][:, None] + order, 0)
     pad = corpus.tokenizer.pad
     tokens = np.where(present[..., None], corpus.tokens[source], pad)
@@ -175,6 +166,24 @@ def _draw_tasks(size: int, config: TrainConfig, rng: np.random.Generator) -> Int
     steps = np.cumsum(config.tasks) / np.sum(config.tasks)
     drawn = np.searchsorted(steps, rng.random(size), side="right")
     return np.minimum(drawn, len(TASKS) - 1).astype(np.int64)
+
+
+def _order(
+    tasks: Ints, in_order: Bools, given: Ints, present: Bools, chances: Floats, areas: Floats | None
+) -> Ints:
+    """(B, S): which element, counted from the top left, comes into each slot.
+
+    Any, or from the top left. Completion in order begins with the given elements, any of them;
+    known sizes come with the largest first, where areas are told.
+    """
+    slots = present.shape[1]
+    rank = np.arange(slots)
+    keys = np.where((in_order & (tasks != COMPLETION))[:, None], rank / slots, chances)
+    if areas is not None:
+        keys = np.where((tasks == LABELS_SIZES)[:, None], 1 - areas, keys)
+    order = np.argsort(np.where(present, keys, 2.0), axis=1, kind="stable")
+    first = rank < np.where(in_order & (tasks == COMPLETION), given, slots)[:, None]
+    return np.where(first, order, np.sort(np.where(first, -1, order)))
 
 
 def _areas(corpus: Corpus, indices: Ints, present: Bools) -> Floats:
