@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -276,3 +277,18 @@ def test_complete_and_refine_read_layouts(tmp_path):
     refined = Wishes(refine=path, within=0.05).request()
     assert refined["elements"][0]["height"] == {"about": 0.125, "within": 0.05}
     assert "more" not in refined
+
+
+@pytest.mark.slow
+def test_the_memory_of_a_job_does_not_grow_with_its_count(tmp_path):
+    # The benchmark is a small process: a child's peak counts that of the process it came from.
+    bench = Path(__file__).parents[1] / "bench" / "job_memory.py"
+    arguments = ["--model", folder(), "--counts", "12000,24000", "--out", tmp_path / "peaks.jsonl"]
+    done = subprocess.run(
+        [sys.executable, bench, *arguments], capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert done.returncode == 0, done.stderr
+    # A row group of Parquet and the network's own buffers fill up in the first thousands.
+    first, second = (row["peak_mib"] for row in lines((tmp_path / "peaks.jsonl").read_text()))
+    assert 60 < first < 400
+    assert second - first < 12
