@@ -66,6 +66,9 @@ class Settings:
                     f"{name} {getattr(self, name)!r} is unknown; choose one of: "
                     f"{', '.join(allowed)}"
                 )
+        for name in ("ordered", "size_at_once", "labels_first", "lazy"):
+            value = getattr(self, name)
+            _check(isinstance(value, bool), name, value, "true or false")
         _check(self.steps is None or _whole(self.steps, 1), "steps", self.steps, "1 or more")
         _check(
             _real(self.temperature) and self.temperature > 0,
