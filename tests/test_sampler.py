@@ -263,7 +263,8 @@ def test_remasking_needs_a_schedule_that_only_masks():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"temperature": 0}, {"ordered": "maybe"}, {"lazy": 1}, {"label_top_p": 0}, {"top_p": 0.0}, {"top_p": 1.5}, {"top_k": -1}, {"steps": 0},
+    [{"ordered": "maybe"}, {"lazy": 1}, {"label_top_p": 0}, {"label_top_p": 2},
+     {"temperature": 0}, {"top_p": 0.0}, {"top_p": 1.5}, {"top_k": -1}, {"steps": 0},
      {"grid": "round"}, {"remask": 2}, {"relation_range": (0.5, 0.1)}, {"steps": True},
      {"steps": 2.5}, {"temperature": float("nan")}],
 )  # fmt: skip
