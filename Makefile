@@ -67,10 +67,14 @@ models: $(VENV)/.everything
 	  --bin-count 256 --set validate_steps=1205
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \
 	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205
-	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-second \
+	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet-third --from $(MODELS)/publaynet-second \
 	  --epochs 36 --seed 2 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.7 --set in_sequence=0.7 --set tasks=0.40,0.26,0.10,0.13,0.11 \
 	  --set validate_steps=1440
+	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-third \
+	  --epochs 24 --seed 3 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
+	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0.45 --set next_element=0.6 \
+	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set validate_steps=1440
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -15,13 +15,14 @@ from layoutdm.train.config import TrainConfig, preset
 from layoutdm.train.losses import (
     Batch,
     corrupt_tokens,
+    focused,
     labels_ahead,
     masses,
     number_loss,
     terms,
 )
 from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
-from layoutdm.train.objective import Objective, in_sequence
+from layoutdm.train.objective import Objective, in_sequence, masked_in_sequence
 from layoutdm.train.times import Times, stratified
 
 SIZES = (3, 2, 2, 2, 2)
@@ -245,9 +246,11 @@ def test_importance_history_does_not_depend_on_the_number_of_processes() -> None
 def test_masks_in_sequence_leave_whole_elements_first() -> None:
     batch = random_batch(6, 3)
     noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    same = in_sequence(batch, noise, 0.0)
-    assert torch.equal(same, noise)
-    ranks = in_sequence(batch, noise, 1.0)[0]
+    nobody, all_ = torch.zeros(6, dtype=torch.bool), torch.ones(6, dtype=torch.bool)
+    assert torch.equal(in_sequence(batch, noise, nobody), noise)
+    assert torch.equal(masked_in_sequence(batch, noise, 0.0), nobody)
+    assert torch.equal(masked_in_sequence(batch, noise, 1.0), all_)
+    ranks = in_sequence(batch, noise, all_)[0]
     free = batch.valid[..., None] & ~batch.known
     for row, open_ in zip(ranks, free, strict=True):
         turns = [(float(row[s, m]), s, m) for s, m in open_.nonzero().tolist()]
@@ -260,7 +263,9 @@ def test_the_order_of_labels_is_learned_without_boxes() -> None:
     alone = torch.tensor([True, False] * 3)
     batch = replace(random_batch(6, 3), labels_only=alone)
     noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    sequence = in_sequence(batch, noise, 0.0)
+    chosen = masked_in_sequence(batch, noise, 0.0)
+    assert torch.equal(chosen, alone)
+    sequence = in_sequence(batch, noise, chosen)
     assert torch.equal(sequence[:, 1::2], noise[:, 1::2])
     schedule = Schedule()
     at_t = masses(schedule, torch.full((6,), 49), torch.full((6,), 50))[1]
@@ -276,6 +281,59 @@ def test_the_order_of_labels_is_learned_without_boxes() -> None:
     found = terms(network, schedule, batch, torch.full((6,), 50), sequence)
     assert found.counted[::2].tolist() == batch.valid[::2].sum(dim=1).tolist()
     assert found.counted[1::2].tolist() == (5 * batch.valid[1::2].sum(dim=1)).tolist()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_every_state_of_a_sequence_comes_equally_often(alone: bool) -> None:
+    """Of the levels an n-th masks 1, 2, ... n tokens; with the schedule's own ranks some none."""
+    batch = replace(random_batch(6, 3), labels_only=torch.full((6,), alone))
+    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
+    all_ = torch.ones(6, dtype=torch.bool)
+    schedule = Schedule(steps=1000)
+    numbers: dict[bool, list[torch.Tensor]] = {False: [], True: []}
+    for level in range(3, 1001, 5):
+        at_t = masses(schedule, torch.full((6,), level - 1), torch.full((6,), level))[1]
+        for every in numbers:
+            sequence = in_sequence(batch, noise, all_, every_state=every)
+            noisy = corrupt_tokens(batch, SIZES, at_t, sequence)
+            masked = (noisy == torch.tensor(SIZES) + 1) & batch.valid[..., None] & ~batch.known
+            numbers[every].append(masked[..., :1].sum((1, 2)) if alone else masked.sum((1, 2)))
+    free = batch.valid[..., None] & ~batch.known
+    counts = (free[..., 0] if alone else free.flatten(1)).flatten(1).sum(1).tolist()
+    for row, n in enumerate(counts):
+        found = torch.stack(numbers[True])[:, row].bincount(minlength=n + 1) / 200
+        assert found[0] == 0
+        assert found[1:].tolist() == pytest.approx([1 / n] * n, abs=0.02)
+        plain = torch.stack(numbers[False])[:, row].bincount(minlength=n + 1) / 200
+        assert plain[[0, n]].tolist() == pytest.approx([0.5 / n] * 2, abs=0.02)
+
+
+def test_the_next_element_has_its_share_of_the_loss() -> None:
+    counted = torch.ones((3, 3, 5), dtype=torch.bool)
+    counted[0, 0] = False  # given
+    masked = torch.zeros_like(counted)
+    masked[:2, 1, 3:] = masked[:2, 2] = True
+    weights = focused(counted, masked, torch.tensor([0.6, 0.0, 0.6], dtype=torch.float64))
+    assert weights.sum(dim=(1, 2)).tolist() == pytest.approx([10, 15, 15])
+    assert float(weights[0, 1, 3:].sum()) == pytest.approx(0.6 * 10 + 0.4 * 2)
+    assert weights[0, 2].tolist() == pytest.approx([0.4] * 5)
+    assert float(weights[0, 0].sum()) == 0
+    assert torch.equal(weights[1], counted[1].double())  # no focus
+    assert torch.equal(weights[2], counted[2].double())  # nothing is masked
+
+
+def test_focus_changes_the_auxiliary_term_alone() -> None:
+    batch = random_batch(6, 3)
+    network = build(NetworkConfig(SIZES, width=16, heads=2, feedforward=16, max_elements=8)).eval()
+    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
+    noise = in_sequence(batch, noise, torch.ones(6, dtype=torch.bool), every_state=True)
+    level, schedule = torch.full((6,), 50), Schedule()
+    plain = terms(network, schedule, batch, level, noise)
+    none = terms(network, schedule, batch, level, noise, torch.zeros(6, dtype=torch.float64))
+    some = terms(network, schedule, batch, level, noise, torch.ones(6, dtype=torch.float64))
+    assert torch.equal(plain.variational, some.variational)
+    assert none.auxiliary.tolist() == pytest.approx(plain.auxiliary.tolist())
+    assert not torch.allclose(plain.auxiliary, some.auxiliary)
 
 
 def test_what_is_ahead_are_the_masked_labels() -> None:

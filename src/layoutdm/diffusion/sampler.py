@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from layoutdm.diffusion.dense import DenseStep
 from layoutdm.diffusion.grid import plan
 from layoutdm.diffusion.known import Known
+from layoutdm.diffusion.labels import LabelModel, draw_labels
 from layoutdm.diffusion.network import Denoiser, Ints
 from layoutdm.diffusion.reveal import RevealStep
 from layoutdm.diffusion.schedule import Schedule
@@ -65,12 +66,22 @@ def draws_bags(schedule: Schedule, settings: Settings) -> bool:
 
 
 class Sampler:
-    """Draws layouts with a denoiser along a schedule."""
+    """Draws layouts with a denoiser along a schedule.
 
-    def __init__(self, denoiser: Denoiser, schedule: Schedule, settings: Settings) -> None:
+    `labels` draws labels that come first; without it the denoiser does, one by one.
+    """
+
+    def __init__(
+        self,
+        denoiser: Denoiser,
+        schedule: Schedule,
+        settings: Settings,
+        labels: LabelModel | None = None,
+    ) -> None:
         self.denoiser = denoiser
         self.schedule = schedule
         self.settings = settings
+        self.labels = labels if draws_bags(schedule, settings) else None
         self.steps = plan(
             schedule.steps,
             settings.steps or schedule.steps,
@@ -95,6 +106,9 @@ class Sampler:
         uniforms = Uniforms(streams, (known.counts * 5).tolist(), width)
         tokens = self._start(known, uniforms)
         yield State(self.schedule.steps, tokens)
+        if self.labels is not None and known.pad is None:
+            uniform = uniforms.next().reshape(tokens.shape)[..., 0]
+            known = draw_labels(self.labels, known, tokens, uniform, self.settings)
         advance = self._stepper(known)
         for step in self.steps:
             advance(tokens, step, uniforms.next().reshape(tokens.shape))

@@ -8,7 +8,7 @@ from typing import Any
 from layoutdm.errors import LayoutdmError
 
 NEEDED = ("config.json", "model.onnx")
-FILES = (*NEEDED, "README.md", "training.json", "curves.png")
+FILES = (*NEEDED, "labels.npz", "README.md", "training.json", "curves.png")
 
 
 def push(folder: Path, repository: str, *, private: bool = False, message: str = "") -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from layoutdm.constraints import report
+from layoutdm.diffusion.labels import LabelModel
 from layoutdm.diffusion.network import Denoiser, Ints, Query
 from layoutdm.diffusion.sampler import Sampler, State, draws_bags
 from layoutdm.diffusion.settings import Settings
@@ -48,10 +49,17 @@ class Model:
     `layoutdm.load` makes one from a name or a folder.
     """
 
-    def __init__(self, config: ModelConfig, denoiser: Denoiser, name: str = "") -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        denoiser: Denoiser,
+        name: str = "",
+        label_model: LabelModel | None = None,
+    ) -> None:
         self.config = config
         self.denoiser = denoiser
         self.name = name
+        self.label_model = label_model
 
     @classmethod
     def from_pretrained(
@@ -251,7 +259,7 @@ class Model:
         config = self.config
         counts = [job.count for job in jobs] if config.traits.number_first else None
         known = batch([job.prepared for job in jobs], counts, config.tokenizer)
-        sampler = Sampler(self.denoiser, config.schedule, jobs[0].settings)
+        sampler = Sampler(self.denoiser, config.schedule, jobs[0].settings, self.label_model)
         streams = [job.stream for job in jobs]
         frames: list[list[Frame]] = [[] for _ in jobs]
         for state in sampler.walk(known, streams):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from layoutdm.diffusion.labels import FILE as LABELS
+from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import CONFIG, ModelConfig
 from layoutdm.model.hub import pull
@@ -34,7 +36,8 @@ def load(
     """
     folder = find(name, revision=revision)
     config = ModelConfig.read(folder)
-    return Model(config, OnnxDenoiser(folder / FILE, config.traits, threads), str(name))
+    denoiser = OnnxDenoiser(folder / FILE, config.traits, threads)
+    return Model(config, denoiser, str(name), LabelModel.read(folder / LABELS, len(config.labels)))
 
 
 def find(name: str | Path, *, revision: str | None = None) -> Path:
@@ -59,8 +62,9 @@ def fingerprint(name: str | Path) -> str:
     """A short text that changes when the model's files do."""
     folder = find(name)
     digest = hashlib.sha256()
-    for file in (CONFIG, FILE):
-        digest.update((folder / file).read_bytes())
+    for file in (CONFIG, FILE, LABELS):
+        if file != LABELS or (folder / file).is_file():
+            digest.update((folder / file).read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -32,7 +32,7 @@ AT_LEAST_ONE = (
 )  # fmt: skip
 NOT_NEGATIVE = (
     "auxiliary_weight", "number_weight", "weight_decay", "learning_rate_floor", "warmup_steps",
-    "clip", "patience", "checkpoint_minutes", "seed", "edges",
+    "clip", "patience", "checkpoint_minutes", "seed", "edges", "label_epochs",
 )  # fmt: skip
 TASKS = ("unconditional", "labels", "labels_sizes", "completion", "refinement")
 
@@ -79,7 +79,12 @@ class TrainConfig:
     # Of those, without any condition or with labels, the share that learns the order of labels
     # alone, boxes unknown. With labels the network reads how often each is still to come.
     label_order: float = 0.4
+    # Passes over the data of the small network that draws labels in reading order; 0: the large
+    # network draws them. It helps where labels come first.
+    label_epochs: int = 0
     in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
+    # Of their auxiliary loss, the share of the element whose turn is next; the rest is of all.
+    next_element: float = 0.0
 
     # Loss
     auxiliary_weight: float = 0.1
@@ -148,12 +153,9 @@ class TrainConfig:
         )
         self.noise_schedule()  # refuses numbers that make no schedule
         _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
-        _require(
-            0 <= self.in_sequence <= 1, f"in_sequence must be a probability, got {self.in_sequence}"
-        )
-        for name in ("ordered", "label_order"):
+        for name in ("ordered", "label_order", "in_sequence", "next_element"):
             value = getattr(self, name)
-            _require(0 <= value <= 1, f"{name} must be a probability, got {value}")
+            _require(0 <= value <= 1, f"{name} must be from 0 to 1, got {value}")
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")
         _require(
             self.tasks[TASKS.index("refinement")] == 0 or len(self.about_noise) > 0,
@@ -220,7 +222,7 @@ class TrainConfig:
         by_task["c"] = {"ordered": True}
         if self.ordered_tasks:
             by_task["completion"] = {"ordered": True}
-            if self.in_sequence and self.label_order:
+            if self.in_sequence and (self.label_order or self.label_epochs):
                 by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
         return {"default": usual, **by_task}
 

@@ -71,6 +71,11 @@ def pack(layouts: Sequence[Layout], tokenizer: Tokenizer) -> Corpus:
     return Corpus(tokenizer, tokens, boxes, starts, counts)
 
 
+def label_sequences(corpus: Corpus) -> list[Ints]:
+    """The labels of each layout, in top-left order."""
+    return np.split(corpus.tokens[:, 0], corpus.starts[1:])
+
+
 def epoch_batches(counts: Ints, batch_size: int, rng: np.random.Generator) -> Iterator[Ints]:
     """Layout indices of one epoch's batches: random, but of similar length within a batch.
 

@@ -7,8 +7,9 @@ loaded.network, loaded.tokenizer.labels
 ```
 
 The folder holds `config.json` (labels, bins, schedule, network), `model.onnx` (the network, stored
-in half precision and computed in single precision) and `README.md` (the model card). The weights
-exist once: fine-tuning reads them back from the ONNX file.
+in half precision and computed in single precision), `README.md` (the model card) and, where one was
+fitted, `labels.npz` (the label network). The weights exist once: fine-tuning reads them back from
+the ONNX file.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import torch
 from torch import nn
 
 from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.labels import FILE as LABELS
+from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import Bins, Tokenizer
 from layoutdm.train.networks import Network, NetworkConfig, build
@@ -54,6 +57,7 @@ def export_model(
     canvas: tuple[float, float] = (1.0, 1.0),
     about_noise: Sequence[float] = (),
     card: str | None = None,
+    label_model: LabelModel | None = None,
 ) -> Path:
     """Write the model folder; each file is complete or not there, and config.json comes last.
 
@@ -78,6 +82,8 @@ def export_model(
         config["sampling"] = dict(sampling)
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / "model.onnx", model.SerializeToString())
+    if label_model is not None:
+        write_bytes(folder / LABELS, label_model.to_bytes())
     write_bytes(folder / "README.md", (card or _plain_card(tokenizer)).encode())
     write_bytes(folder / "config.json", (json.dumps(config, indent=1) + "\n").encode())
     return folder

@@ -97,8 +97,12 @@ def terms(
     batch: Batch,
     level: Tensor,
     noise: torch.Generator | Tensor,
+    focus: Tensor | None = None,
 ) -> Terms:
-    """Corrupt to each layout's level, ask the network, compare with the truth."""
+    """Corrupt to each layout's level, ask the network, compare with the truth.
+
+    focus (B,): the share of the auxiliary term that goes to the element whose turn is next.
+    """
     config = network.config
     at_s, at_t, s_to_t = masses(schedule, level - 1, level)
     noisy = corrupt_tokens(batch, config.sizes, at_t, noise)
@@ -114,7 +118,26 @@ def terms(
     counted = batch.valid[..., None] & ~batch.known
     if batch.labels_only is not None:
         counted = counted & ~_boxes_of(batch.labels_only)
-    return _compare(prediction, batch.tokens, noisy, counted, (at_s, at_t, s_to_t))
+    weight = counted.double()
+    if focus is not None:
+        weight = focused(counted, noisy == torch.tensor(config.sizes).to(noisy) + 1, focus)
+    return _compare(prediction, batch.tokens, noisy, counted, weight, (at_s, at_t, s_to_t))
+
+
+def focused(counted: Tensor, masked: Tensor, focus: Tensor) -> Tensor:
+    """Weights of the tokens, (B, S, 5): a share for the next element, the rest for all alike.
+
+    A sampler that decides one element after the other only uses what is predicted of the next;
+    without this, elements that are still far away have most of the loss. Their sum is the number
+    of counted tokens, or without a masked token the plain weights are left.
+    """
+    open_slots = (masked & counted).any(dim=-1)
+    first = open_slots & (open_slots.cumsum(dim=1) == 1)
+    following = masked & counted & first[..., None]
+    number = following.sum(dim=(1, 2)).clamp(min=1)
+    share = torch.where(open_slots.any(dim=1), focus, 0.0)[:, None, None]
+    each = (counted.sum(dim=(1, 2)) / number)[:, None, None]
+    return (1 - share) * counted + share * each * following
 
 
 def labels_ahead(batch: Batch, noisy: Tensor, labels: int) -> Tensor:
@@ -130,15 +153,16 @@ def _compare(
     clean: Tensor,
     noisy: Tensor,
     counted: Tensor,
+    weight: Tensor,
     levels: tuple[Mass, Mass, Mass],
 ) -> Terms:
+    """weight (B, S, 5): of each token in the auxiliary term."""
     variational = torch.zeros(len(clean), dtype=torch.float64, device=clean.device)
     auxiliary = torch.zeros_like(variational)
     for m, log_probs in enumerate(prediction.log_probs):
         kl, cross = _modality_terms(log_probs.double(), clean[..., m], noisy[..., m], levels)
-        weight = counted[..., m]
-        variational = variational + (kl * weight).sum(dim=1)
-        auxiliary = auxiliary + (cross * weight).sum(dim=1)
+        variational = variational + (kl * counted[..., m]).sum(dim=1)
+        auxiliary = auxiliary + (cross * weight[..., m]).sum(dim=1)
     return Terms(variational, auxiliary, counted.sum(dim=(1, 2)))
 
 

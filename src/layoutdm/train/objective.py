@@ -11,6 +11,9 @@ from layoutdm.train.config import TrainConfig
 from layoutdm.train.losses import Batch, number_loss, terms
 from layoutdm.train.networks import Network
 
+# Ranks must stay below 1 by more than the schedule's mass of replaced tokens.
+ALMOST_NOTHING = 0.002
+
 
 class Objective(nn.Module):
     """Mean loss of a batch: variational and auxiliary terms per token, plus the number's.
@@ -34,9 +37,13 @@ class Objective(nn.Module):
         weight: 1 / (T p(t)) of each layout's level. noise: see `corrupt_tokens`.
         """
         settings, levels = self.settings, self.schedule.steps
+        focus = None
         if settings.in_sequence:
-            noise = in_sequence(batch, noise, settings.in_sequence)
-        found = terms(self.network, self.schedule, batch, level, noise)
+            chosen = masked_in_sequence(batch, noise, settings.in_sequence)
+            every = settings.next_element > 0
+            noise = in_sequence(batch, noise, chosen, every_state=every)
+            focus = settings.next_element * chosen.double() if settings.next_element else None
+        found = terms(self.network, self.schedule, batch, level, noise, focus)
         counted = found.counted.clamp(min=1)
         factor: Tensor | float = settings.auxiliary_weight
         if settings.auxiliary == "adaptive":
@@ -55,25 +62,36 @@ class Objective(nn.Module):
         return loss, (found.variational / counted).detach()
 
 
-def in_sequence(batch: Batch, noise: Tensor, share: float) -> Tensor:
-    """The noise, with a share of the layouts masked from the last element to the first.
+def masked_in_sequence(batch: Batch, noise: Tensor, share: float) -> Tensor:
+    """(B,): a share of the layouts, and all that learn the order of labels alone."""
+    chosen = noise[1, :, 0, 1] < share
+    return chosen if batch.labels_only is None else chosen | batch.labels_only
+
+
+def in_sequence(
+    batch: Batch, noise: Tensor, chosen: Tensor, *, every_state: bool = False
+) -> Tensor:
+    """The noise, with the chosen layouts masked from the last element to the first.
 
     Independent masks leave nearly every element half known. A sampler that decides one element
     after the other meets other states: so many elements whole, the rest not begun.
+
+    Of n unknown tokens 0 to n are masked, both ends half as often as the numbers between, as the
+    schedule's share of masked tokens has it. every_state: 1 to n, all equally often, since a state
+    without a mask teaches nothing and the first token is worth as much as any other.
     """
+    early = ALMOST_NOTHING if every_state else 0.5
     unknown = batch.valid[..., None] & ~batch.known
     order = unknown[..., list(DECIDED_AS)].flatten(1)
-    ranks = (order.cumsum(dim=1) - 0.5) / order.sum(dim=1, keepdim=True).clamp(min=1)
+    ranks = (order.cumsum(dim=1) - early) / order.sum(dim=1, keepdim=True).clamp(min=1)
     back = [DECIDED_AS.index(m) for m in range(5)]
     ranks = ranks.view(unknown.shape)[..., back].to(noise.dtype)
-    chosen = (noise[1, :, 0, 1] < share)[:, None, None]
     if batch.labels_only is not None:
         labels = unknown[..., :1]
-        one_by_one = (labels.cumsum(dim=1) - 0.5) / labels.sum(dim=1, keepdim=True).clamp(min=1)
+        one_by_one = (labels.cumsum(dim=1) - early) / labels.sum(dim=1, keepdim=True).clamp(min=1)
         alone = batch.labels_only[:, None, None]
         ranks = torch.where(alone, one_by_one.to(noise.dtype), ranks)
-        chosen = chosen | alone
-    return torch.stack([torch.where(chosen, ranks, noise[0]), noise[1]])
+    return torch.stack([torch.where(chosen[:, None, None], ranks, noise[0]), noise[1]])
 
 
 def hide_fields(noise: Tensor) -> Tensor:

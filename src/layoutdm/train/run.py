@@ -23,16 +23,18 @@ import numpy as np
 import torch
 
 from layoutdm.data import Dataset
+from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens import Tokenizer, fit_bins
 from layoutdm.train import checkpoint as checkpoints
 from layoutdm.train.card import Facts, model_card
 from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import pack
+from layoutdm.train.corpus import label_sequences, pack
 from layoutdm.train.curves import save_curves
 from layoutdm.train.export import LoadedModel, count_numbers, export_model, write_bytes
 from layoutdm.train.finetune import adapt, wider
+from layoutdm.train.label_model import fit_labels
 from layoutdm.train.networks import Network, build
 from layoutdm.train.reporter import Silent, Watcher, read_metrics
 from layoutdm.train.start import Start, read_start, write_start
@@ -102,7 +104,15 @@ def train(
     report = _report(out, config, trainer, counters)
     if report.complete and trainer.team.main:
         facts = _facts(dataset, train_layouts, val_layouts, start, config, report)
-        _write_model(out, trainer.state.best_network(), tokenizer, config, train_layouts, facts)
+        label_model = None
+        if config.label_epochs:
+            label_model = fit_labels(
+                label_sequences(trainer.train), len(tokenizer.labels),
+                epochs=config.label_epochs, seed=config.seed, progress=watcher.notice,
+            )  # fmt: skip
+        _write_model(
+            out, trainer.state.best_network(), tokenizer, config, train_layouts, facts, label_model
+        )
     trainer.team.wait()
     return report
 
@@ -272,7 +282,7 @@ def _facts(
 
 def _write_model(
     out: Path, network: Network, tokenizer: Tokenizer, config: TrainConfig,
-    layouts: Sequence[Layout], facts: Facts,
+    layouts: Sequence[Layout], facts: Facts, label_model: LabelModel | None,
 ) -> None:  # fmt: skip
     counts = [len(layout) for layout in layouts]
     save_curves(read_metrics(out / RUN / "metrics.jsonl"), out / "curves.png")
@@ -284,4 +294,5 @@ def _write_model(
         canvas=usual_canvas(layouts),
         about_noise=config.about_noise if network.config.about_levels else (),
         card=model_card(facts),
+        label_model=label_model,
     )  # fmt: skip

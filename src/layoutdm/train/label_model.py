@@ -1,0 +1,117 @@
+"""Fit the small network that draws labels in reading order: see `layoutdm.diffusion.labels`.
+
+Every prefix of every layout is one example, once with and once without knowing which labels are
+still to come. So an epoch has many examples, and each costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from layoutdm.diffusion.labels import LAST, LabelModel, feature_count, features
+
+Ints = NDArray[np.int64]
+
+WIDTH = 128
+LAYERS = 3
+DROPOUT = 0.1
+BATCH = 512
+LEARNING_RATE = 2e-3
+WARM_UP = 100
+WEIGHT_DECAY = 0.05
+
+
+class LabelNetwork(nn.Module):
+    """The same function as LabelModel, with dropout between the layers."""
+
+    def __init__(self, labels: int) -> None:
+        super().__init__()
+        sizes = [feature_count(labels), *([WIDTH] * LAYERS), labels]
+        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(sizes))
+        self.drop = nn.Dropout(DROPOUT)
+
+    def forward(self, seen: Tensor, ahead: Tensor) -> Tensor:
+        first, *inner, last = self.layers
+        hidden = nn.functional.silu(first(seen))
+        for layer in inner:
+            hidden = hidden + nn.functional.silu(layer(self.drop(hidden)))
+        logits = last(self.drop(hidden))
+        known = ahead.any(dim=1, keepdim=True)
+        return torch.log_softmax(torch.where(known, logits + ahead.log(), logits), dim=1)
+
+    def exported(self) -> LabelModel:
+        """With the weights rounded as the file has them."""
+
+        def plain(tensor: Tensor) -> NDArray[np.float64]:
+            return tensor.detach().half().double().numpy()
+
+        found = [(plain(layer.weight), plain(layer.bias)) for layer in self.layers]  # type: ignore[arg-type]
+        return LabelModel(tuple(found))
+
+
+def examples(sequence: Ints, labels: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """used, ahead, left and last (see `features`) of each place of a sequence of labels."""
+    n = len(sequence)
+    one_hot = np.eye(labels, dtype=np.int64)[sequence]
+    used = np.cumsum(one_hot, axis=0) - one_hot
+    ahead = one_hot.sum(axis=0) - used
+    places = np.arange(n)[:, None] - 1 - np.arange(LAST)
+    last = np.where(places >= 0, sequence[np.maximum(places, 0)], -1)
+    return used, ahead, n - np.arange(n), last
+
+
+def fit_labels(
+    sequences: Sequence[Ints],
+    labels: int,
+    *,
+    epochs: int,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda text: None,
+) -> LabelModel:
+    """Train on the labels of layouts in top-left order."""
+    torch.manual_seed(seed)
+    seen, ahead, target = _table(sequences, labels)
+    network = LabelNetwork(labels)
+    optimizer = torch.optim.AdamW(network.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    size = min(BATCH, len(target))
+    steps = epochs * (len(target) // size)
+    warm_up = min(WARM_UP, 1 + steps // 10)
+
+    def rate(step: int) -> float:
+        return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + float(np.cos(np.pi * step / steps)))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    network.train()
+    for epoch in range(epochs):
+        total = 0.0
+        order = torch.randperm(len(target))[: len(target) // size * size].view(-1, size)
+        for rows in order:
+            log_probs = network(seen[rows], ahead[rows])
+            loss = nn.functional.nll_loss(log_probs, target[rows])
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            schedule.step()
+            total += float(loss.detach())
+        nats = total / len(order)
+        progress(f"order of labels: epoch {epoch + 1} of {epochs}, {nats:.3f} nats a label")
+    return network.eval().exported()
+
+
+def _table(sequences: Sequence[Ints], labels: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Features, labels ahead and the right label of all places; each place twice."""
+    parts = [examples(sequence, labels) for sequence in sequences]
+    used, ahead, left, last = (np.concatenate(part) for part in zip(*parts, strict=True))
+    nothing = np.zeros_like(ahead)
+    seen = [features(used, known, left, last) for known in (ahead, nothing)]
+    return (
+        torch.from_numpy(np.concatenate(seen)).float(),
+        torch.from_numpy(np.concatenate([ahead, nothing])).float(),
+        torch.from_numpy(np.concatenate([*sequences, *sequences])),
+    )
