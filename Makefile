@@ -74,7 +74,7 @@ models: $(VENV)/.everything
 	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-third \
 	  --epochs 24 --seed 3 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0.45 --set next_element=0.6 \
-	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set validate_steps=1440
+	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set label_epochs=12 --set validate_steps=1440
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -17,8 +17,10 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.formats import write
 from layoutdm.tokens import Tokenizer
 from layoutdm.train.config import TrainConfig, preset
+from layoutdm.train.corpus import label_sequences, pack
 from layoutdm.train.export import LoadedModel, load_network
 from layoutdm.train.finetune import adapt, label_rows
+from layoutdm.train.label_model import fit_labels
 from layoutdm.train.networks import Query
 from layoutdm.train.reporter import Silent, read_metrics
 from layoutdm.train.run import saved_config, train, train_and_val
@@ -82,6 +84,28 @@ def test_models_sample_as_they_were_trained() -> None:
     in_order = preset("element", ordered_tasks=True).usual_sampling()
     assert in_order["completion"] == in_order["c"] == {"ordered": True}
     assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
+    with_labels = preset("element", label_epochs=2).usual_sampling()
+    assert with_labels["unconditional"] == in_order["unconditional"]
+    assert with_labels["c"] == {"ordered": True} and "completion" not in with_labels
+
+
+def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    out, notes = tmp_path / "model", Notes()
+    config = replace(TINY, ordered=0.5, in_sequence=0.5, label_epochs=3)
+    train(data, config, out, watcher=notes)
+    assert sum("order of labels" in notice for notice in notes.notices) == 3
+    fitted = (out / "labels.npz").read_bytes()
+    model = layoutdm.load(out)
+    assert model.label_model is not None and model.label_model.to_bytes() == fitted
+    sequences = label_sequences(pack(data["train"], load_network(out).tokenizer))
+    assert [[data.labels[label] for label in found] for found in sequences] == [
+        list(layout.sorted_top_left().labels) for layout in data["train"]
+    ]
+    assert fit_labels(sequences, len(data.labels), epochs=3).to_bytes() == fitted
+    assert len(model.generate(count=3)) == 3
+    train(data, replace(config, label_epochs=0, steps=6), out, resume=True)
+    assert layoutdm.load(out).label_model is None  # none is left over
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

@@ -18,8 +18,8 @@ def push(
 ) -> None:
     """Upload a model folder, so that others can name it by its hub id.
 
-    Only the model is uploaded: config.json, model.onnx, the card and the curves, not the
-    checkpoints of the training run. You must be logged in (`hf auth login`).
+    Only the model is uploaded: config.json, model.onnx, labels.npz, the card and the curves,
+    not the checkpoints of the training run. You must be logged in (`hf auth login`).
 
     Examples:
 

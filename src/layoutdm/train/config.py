@@ -222,8 +222,9 @@ class TrainConfig:
         by_task["c"] = {"ordered": True}
         if self.ordered_tasks:
             by_task["completion"] = {"ordered": True}
-            if self.in_sequence and (self.label_order or self.label_epochs):
-                by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
+        learned = self.label_epochs or (self.ordered_tasks and self.label_order)
+        if self.in_sequence and learned:
+            by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
         return {"default": usual, **by_task}
 
     def to_dict(self) -> dict[str, Any]:

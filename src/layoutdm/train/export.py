@@ -82,7 +82,9 @@ def export_model(
         config["sampling"] = dict(sampling)
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / "model.onnx", model.SerializeToString())
-    if label_model is not None:
+    if label_model is None:
+        (folder / LABELS).unlink(missing_ok=True)  # of a model that was here before
+    else:
         write_bytes(folder / LABELS, label_model.to_bytes())
     write_bytes(folder / "README.md", (card or _plain_card(tokenizer)).encode())
     write_bytes(folder / "config.json", (json.dumps(config, indent=1) + "\n").encode())
