@@ -35,8 +35,13 @@ FILTERS: list[dict[str, Any]] = [
     for order in ("elements", "random")
     for change in ({}, {"top_p": 0.9}, {"top_p": 0.8}, {"top_p": 0.6}, {"temperature": 0.9})
 ] + [{"steps": 50, **change} for change in ({"top_p": 0.95, "grid": "cosine"}, {"remask": 0.02})]
+WISH = ("strength", "within")  # the paper's lambda and m: part of a draft, not of the sampler
+PRIOR: dict[str, Any] = {"steps": 20, "top_p": 0.8, "order": "random", "about": "prior"}
 EXTRA: dict[str, list[dict[str, Any]]] = {
-    "refinement": [{"steps": 20, "about": "prior"}, {"steps": 20, "about": "both"}],
+    "refinement": [
+        {"steps": 20, "about": "both"},
+        *({**PRIOR, "strength": s, "within": m} for s in (1, 3, 10) for m in (0.05, 0.1, 0.2)),
+    ],
 }
 
 
@@ -52,11 +57,13 @@ def candidates(task: str) -> list[dict[str, Any]]:
     ]
 
 
-def conditions(task: str, real: Sequence[Layout], count: int, seed: int) -> list[Spec]:
+def conditions(
+    task: str, real: Sequence[Layout], count: int, seed: int, **wish: float
+) -> list[Spec]:
     if task == "unconditional":
         return [Spec()] * count
     return [
-        Spec.from_layout(layout, task=task, seed=seed * 1_000_003 + i)
+        Spec.from_layout(layout, task=task, seed=seed * 1_000_003 + i, **wish)
         for i, layout in enumerate(real)
     ]
 
@@ -69,9 +76,11 @@ def measure(
     settings: dict[str, Any],
     seed: int,
 ) -> dict[str, Any]:
-    specs = conditions(task, real, len(real), seed)
+    wish = {name: settings[name] for name in WISH if name in settings}
+    specs = conditions(task, real, len(real), seed, **wish)
+    sampling = {name: value for name, value in settings.items() if name not in WISH}
     started = time.perf_counter()
-    made = [result.layout for result in model.generate_many(specs, seed=seed, **settings)]
+    made = [result.layout for result in model.generate_many(specs, seed=seed, **sampling)]
     seconds = time.perf_counter() - started
     packed = metrics.pack(made, model.labels)
     row: dict[str, Any] = {

@@ -1,8 +1,8 @@
 """Labels in reading order, from a small network of their own, before any box is drawn.
 
-The order of labels is learned from all of a page's labels at once, so a network of some ten
-thousand weights learns in a minute what the large one, which sees one state of a page at a time,
-does not learn in an hour. It costs no call of the large one.
+It learns from every place of every layout in each pass, so that it knows after a minute what the
+large network, which sees one state of a layout at a time, has not learned in an hour. Drawing with
+it costs no call of the large one.
 """
 
 from __future__ import annotations
