@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+import json
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +26,14 @@ from layoutdm.diffusion.labels import (
     features,
     normalised,
 )
+from layoutdm.diffusion.network import Traits
 from layoutdm.diffusion.sampler import Sampler, stream
 from layoutdm.diffusion.settings import Settings
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.store import fingerprint
 from layoutdm.train.export import export_model
 from layoutdm.train.label_model import LabelNetwork, examples, fit_labels
-from sampler_dummies import constant, unknown
+from sampler_dummies import Constant, constant, unknown
 from tiny_models import LABELS, network, tokenizer
 
 FIRST = {"order": "elements", "labels_first": True, "ordered": True}
@@ -105,6 +109,7 @@ def test_only_layouts_that_want_their_labels_first_get_them() -> None:
     uniform = np.full((4, 3), 0.5)
     rest = draw_labels(model, known, tokens, uniform, Settings(**FIRST))
     assert rest.bag is None
+    assert known.bag is not None and known.bag[0].tolist() == [3, 0, 0]  # left as it was
     assert tokens[0, :, 0].tolist() == [0, 0, 0]
     assert (tokens[2, :2, 0] < 3).all()
     untouched = np.ones((4, 3, 5), dtype=bool)
@@ -118,6 +123,19 @@ def test_only_layouts_that_want_their_labels_first_get_them() -> None:
 def test_other_ways_to_sample_do_without() -> None:
     settings = Settings(steps=5, remask=0.1, **FIRST)
     assert Sampler(constant(), Schedule(), settings, random_model(3)).labels is None
+
+
+def test_networks_that_draw_the_number_of_elements_last_do_without() -> None:
+    """Their empty slots are labels too, so what comes next is not a label of an element."""
+
+    @dataclass
+    class Paper(Constant):
+        @property
+        def traits(self) -> Traits:
+            return replace(super().traits, number_first=False)
+
+    denoiser = Paper(constant().rows)
+    assert Sampler(denoiser, Schedule(), Settings(**FIRST), random_model(3)).labels is None
 
 
 def test_both_forms_of_the_network_agree() -> None:
@@ -174,17 +192,45 @@ def test_a_model_folder_with_a_label_network(tmp_path: Path) -> None:
     assert (folder / FILE).read_bytes() == random_model(len(LABELS)).to_bytes()
 
 
+def test_a_label_network_of_another_model_is_left_alone(tmp_path: Path) -> None:
+    """A folder that was copied, pulled or pushed over an older one."""
+    folder = write_model(tmp_path / "model", None)
+    (folder / FILE).write_bytes(random_model(len(LABELS)).to_bytes())
+    assert layoutdm.load(folder).label_model is None
+    folder = write_model(tmp_path / "model", random_model(len(LABELS)))
+    (folder / FILE).unlink()
+    with pytest.raises(LayoutdmError, match=r"no labels\.npz there"):
+        layoutdm.load(folder)
+
+
+def npy() -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.zeros(3))
+    return stream.getvalue()
+
+
+def broken() -> bytes:
+    good = random_model(len(LABELS))
+    return LabelModel(
+        (*good.layers[:-1], (good.layers[-1][0] * np.nan, good.layers[-1][1]))
+    ).to_bytes()
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
         (b"", "is not a label network"),
         (b"PK\x03\x04 broken", "is not a label network"),
+        (npy(), "is not a label network"),
+        (broken(), "must be finite numbers"),
         (random_model(3).to_bytes(), "weight0 has the shape"),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, damage: bytes, says: str) -> None:
     folder = write_model(tmp_path / "model", None)
     (folder / FILE).write_bytes(damage)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"label_network": True}))
     with pytest.raises(LayoutdmError, match=says) as caught:
         layoutdm.load(folder)
     assert FILE in str(caught.value) and "\n" not in str(caught.value)

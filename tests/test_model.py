@@ -140,6 +140,20 @@ def test_a_layout_depends_on_request_seed_and_index_only(model):
                for a, b in zip(together, other, strict=True)) > 20  # fmt: skip
 
 
+def test_wishes_of_other_requests_do_not_matter():
+    """Relations are sampled one way, priors another, both in one request a third."""
+    model = layoutdm.load(folder("element"))
+    related = {
+        "elements": [{"label": "Text", "name": "a"}, {"label": "Icon", "name": "b"}],
+        "relations": [{"of": "a", "is": "above", "to": "b"}],
+    }
+    near = {"elements": [{"label": "Text", "x": {"about": 0.3}}, {"label": "Icon"}]}
+    for first, second in ((related, near), (near, related)):
+        beside = model.generate_many([first, second], seed=2, order="elements")
+        (alone,) = model.stream(first, [0], 2, order="elements")
+        assert alone.layout == beside[0].layout
+
+
 def test_results_carry_their_place_and_id(model):
     results = model.generate(None, count=3, seed=4)
     assert [(r.seed, r.index, r.layout.id) for r in results] == [

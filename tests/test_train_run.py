@@ -82,11 +82,12 @@ def test_models_sample_as_they_were_trained() -> None:
     assert in_sequence["unconditional"] == in_sequence["c"] == {"ordered": True}
     assert preset("paper").usual_sampling() == {}
     in_order = preset("element", ordered_tasks=True).usual_sampling()
-    assert in_order["completion"] == in_order["c"] == {"ordered": True}
+    assert in_order["completion"] == {"ordered": True}
+    assert in_order["c"] == {"ordered": True, "label_top_p": 1.0}
     assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
     with_labels = preset("element", label_epochs=2).usual_sampling()
     assert with_labels["unconditional"] == in_order["unconditional"]
-    assert with_labels["c"] == {"ordered": True} and "completion" not in with_labels
+    assert with_labels["c"] == in_order["c"] and "completion" not in with_labels
 
 
 def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> None:
@@ -106,6 +107,32 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
     assert len(model.generate(count=3)) == 3
     train(data, replace(config, label_epochs=0, steps=6), out, resume=True)
     assert layoutdm.load(out).label_model is None  # none is left over
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"label_epochs": 2}, "set ordered and in_sequence above 0"),
+        ({"label_epochs": 2, "ordered": 0.5}, "set ordered and in_sequence above 0"),
+        ({"label_epochs": 1.5, "ordered": 0.5, "in_sequence": 0.5}, "must be a whole number"),
+        ({"label_epochs": -1}, "must be 0 or more"),
+        ({"next_element": 0.5}, "set in_sequence above 0"),
+        ({"next_element": 1.5, "in_sequence": 0.5}, "must be from 0 to 1"),
+    ],
+)
+def test_settings_that_would_do_nothing(changes: dict[str, float], says: str) -> None:
+    with pytest.raises(LayoutdmError, match=says):
+        preset("tiny", **changes)
+
+
+def test_a_paper_network_is_fine_tuned_without_a_label_network(tmp_path: Path) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    plain = replace(TINY, kind="paper", tasks=(1.0, 0.0, 0.0, 0.0, 0.0))
+    train(data, plain, tmp_path / "paper")
+    config = replace(TINY, ordered=0.5, in_sequence=0.5, label_epochs=2)
+    base = load_network(tmp_path / "paper")
+    assert train(data, config, tmp_path / "tuned", base=base).complete
+    assert not (tmp_path / "tuned" / "labels.npz").exists()
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

@@ -58,8 +58,9 @@ def train(
     """Train a model on your own layouts and write a folder that `generate --model` uses.
 
     It fits the bins, trains, keeps the weights with the best bound on the val split and writes
-    model.onnx, config.json, a model card and the curves. A run that was interrupted goes on with
-    --resume. Several GPUs or machines: put `accelerate launch` and `-m layoutdm` in front.
+    model.onnx, config.json, a model card and the curves, and labels.npz with label_epochs. A run
+    that was interrupted goes on with --resume. Several GPUs or machines: put `accelerate launch`
+    and `-m layoutdm` in front.
 
     Examples:
 

@@ -55,7 +55,7 @@ class LabelModel:
         arrays = {f"{kind}{i}": a.astype(np.float16)
                   for i, pair in enumerate(self.layers)
                   for kind, a in zip(("weight", "bias"), pair, strict=True)}  # fmt: skip
-        np.savez(stream, allow_pickle=False, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its stub takes all names for flags
         return stream.getvalue()
 
     @classmethod
@@ -66,7 +66,7 @@ class LabelModel:
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 return cls.from_arrays(arrays, labels)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise LayoutdmError(f"{path}: is not a label network: {error}") from None
 
     @classmethod
@@ -78,6 +78,8 @@ class LabelModel:
             bias = np.asarray(arrays[f"bias{i}"], dtype=np.float64)
             if weight.shape != (len(bias), width):
                 raise ValueError(f"weight{i} has the shape {weight.shape}, not {len(bias), width}")
+            if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+                raise ValueError(f"weight{i} and bias{i} must be finite numbers")
             width = len(bias)
             layers.append((weight, bias))
         if len(layers) < 2 or width != labels:
@@ -121,13 +123,14 @@ def draw_labels(
     """Draw the labels of layouts that want them first, into `tokens`, one after the other.
 
     Those are layouts with a bag of labels and, with `labels_first`, those of which all elements
-    have ranks and no label is known. uniform (B, S). Returns what the sampler then knows: no bag.
+    have ranks and no label is known. uniform (B, S). Returns what the sampler then knows: their
+    bags are empty.
     """
     chosen = np.flatnonzero(_wanted(model, known, tokens, settings))
     bag = np.zeros((len(tokens), model.labels), dtype=np.int64)
     if known.bag is not None:
-        bag = known.bag
-    ahead, counts = bag[chosen].copy(), known.counts[chosen]
+        bag = known.bag.copy()
+    ahead, counts = bag[chosen], known.counts[chosen]
     in_bag = (ahead.sum(axis=1) > 0).astype(np.int64)
     used = np.zeros_like(ahead)
     last = np.full((len(chosen), LAST), -1)
@@ -140,7 +143,8 @@ def draw_labels(
         used[live, drawn] += 1
         ahead[live, drawn] -= in_bag[live]
         last[live] = np.column_stack([drawn, last[live, :-1]])
-    return replace(known, bag=None)
+    bag[chosen] = 0
+    return replace(known, bag=bag if bag.any() else None)
 
 
 def _wanted(model: LabelModel, known: Known, tokens: Ints, settings: Settings) -> Bools:

@@ -81,7 +81,8 @@ class Sampler:
         self.denoiser = denoiser
         self.schedule = schedule
         self.settings = settings
-        self.labels = labels if draws_bags(schedule, settings) else None
+        can = draws_bags(schedule, settings) and denoiser.traits.number_first
+        self.labels = labels if can else None
         self.steps = plan(
             schedule.steps,
             settings.steps or schedule.steps,
@@ -106,7 +107,7 @@ class Sampler:
         uniforms = Uniforms(streams, (known.counts * 5).tolist(), width)
         tokens = self._start(known, uniforms)
         yield State(self.schedule.steps, tokens)
-        if self.labels is not None and known.pad is None:
+        if self.labels is not None:
             uniform = uniforms.next().reshape(tokens.shape)[..., 0]
             known = draw_labels(self.labels, known, tokens, uniform, self.settings)
         advance = self._stepper(known)

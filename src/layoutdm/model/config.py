@@ -28,6 +28,7 @@ class ModelConfig:
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by task
     canvas: tuple[float, float] = (1.0, 1.0)
     number_histogram: tuple[float, ...] = ()
+    label_network: bool | None = None  # None: as the files say
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -62,6 +63,7 @@ class ModelConfig:
                 sampling=record.get("sampling") or {},
                 canvas=(float(width), float(height)),
                 number_histogram=tuple(record.get("number_histogram") or ()),
+                label_network=record.get("label_network"),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)

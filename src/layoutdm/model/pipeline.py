@@ -299,9 +299,9 @@ class Model:
 def _groups(jobs: Sequence[_Job], batch_size: int) -> Iterator[list[int]]:
     """Numbers of jobs that are sampled together: same settings, like sizes, like constraints."""
 
-    def kind(i: int) -> tuple[str, bool]:
+    def kind(i: int) -> tuple[str, bool, bool]:
         prepared = jobs[i].prepared
-        return repr(jobs[i].settings), prepared.guided or prepared.priors is not None
+        return repr(jobs[i].settings), prepared.guided, prepared.priors is not None
 
     kinds = [kind(i) for i in range(len(jobs))]
     order = sorted(range(len(jobs)), key=lambda i: (kinds[i], jobs[i].count))

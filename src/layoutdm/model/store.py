@@ -37,7 +37,20 @@ def load(
     folder = find(name, revision=revision)
     config = ModelConfig.read(folder)
     denoiser = OnnxDenoiser(folder / FILE, config.traits, threads)
-    return Model(config, denoiser, str(name), LabelModel.read(folder / LABELS, len(config.labels)))
+    return Model(config, denoiser, str(name), _label_model(folder, config))
+
+
+def _label_model(folder: Path, config: ModelConfig) -> LabelModel | None:
+    """The label network, unless config.json says that the file belongs to another model."""
+    if config.label_network is False:
+        return None
+    found = LabelModel.read(folder / LABELS, len(config.labels))
+    if found is None and config.label_network:
+        raise LayoutdmError(
+            f"{folder}: no {LABELS} there, but {CONFIG} says that the model has a label network; "
+            f"copy the file, or set label_network to false"
+        )
+    return found
 
 
 def find(name: str | Path, *, revision: str | None = None) -> Path:

@@ -156,6 +156,20 @@ class TrainConfig:
         for name in ("ordered", "label_order", "in_sequence", "next_element"):
             value = getattr(self, name)
             _require(0 <= value <= 1, f"{name} must be from 0 to 1, got {value}")
+        _require(
+            not self.next_element or self.in_sequence > 0,
+            "next_element needs layouts that are masked in sequence; set in_sequence above 0",
+        )
+        _require(
+            isinstance(self.label_epochs, int),
+            f"label_epochs must be a whole number, got {self.label_epochs}",
+        )
+        used = self.kind == "element" and self.ordered > 0 and self.in_sequence > 0
+        _require(
+            not self.label_epochs or used,
+            "label_epochs needs an element network and layouts in order that are masked in "
+            "sequence; set ordered and in_sequence above 0, or label_epochs to 0",
+        )
         _require(self.learning_rate > 0, "learning_rate must be greater than 0")
         _require(
             self.tasks[TASKS.index("refinement")] == 0 or len(self.about_noise) > 0,
@@ -225,6 +239,7 @@ class TrainConfig:
         learned = self.label_epochs or (self.ordered_tasks and self.label_order)
         if self.in_sequence and learned:
             by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
+            by_task["c"] |= {"label_top_p": 1.0}
         return {"default": usual, **by_task}
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,6 +77,7 @@ def export_model(
         "number_histogram": [int(n) for n in number_histogram or [1] * tokenizer.max_elements],
         "canvas": [float(side) for side in canvas],
         "about_noise": [float(value) for value in about_noise],
+        "label_network": label_model is not None,
     }
     if sampling:
         config["sampling"] = dict(sampling)

@@ -76,11 +76,15 @@ def fit_labels(
 ) -> LabelModel:
     """Train on the labels of layouts in top-left order."""
     torch.manual_seed(seed)
-    seen, ahead, target = _table(sequences, labels)
+    parts = [examples(sequence, labels) for sequence in sequences]
+    used, ahead, left, last = (np.concatenate(part) for part in zip(*parts, strict=True))
+    target = np.concatenate(sequences)
+    places = len(target)
     network = LabelNetwork(labels)
     optimizer = torch.optim.AdamW(network.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    size = min(BATCH, len(target))
-    steps = epochs * (len(target) // size)
+    size = min(BATCH, 2 * places)
+    batches = 2 * places // size
+    steps = epochs * batches
     warm_up = min(WARM_UP, 1 + steps // 10)
 
     def rate(step: int) -> float:
@@ -90,28 +94,19 @@ def fit_labels(
     network.train()
     for epoch in range(epochs):
         total = 0.0
-        order = torch.randperm(len(target))[: len(target) // size * size].view(-1, size)
+        # Each place comes twice: its first number knows what is ahead, its second does not.
+        order = torch.randperm(2 * places)[: batches * size].view(-1, size).numpy()
         for rows in order:
-            log_probs = network(seen[rows], ahead[rows])
-            loss = nn.functional.nll_loss(log_probs, target[rows])
+            at = rows % places
+            known = ahead[at] * (rows < places)[:, None]
+            seen = torch.from_numpy(features(used[at], known, left[at], last[at])).float()
+            log_probs = network(seen, torch.from_numpy(known).float())
+            loss = nn.functional.nll_loss(log_probs, torch.from_numpy(target[at]))
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
             total += float(loss.detach())
-        nats = total / len(order)
+        nats = total / batches
         progress(f"order of labels: epoch {epoch + 1} of {epochs}, {nats:.3f} nats a label")
     return network.eval().exported()
-
-
-def _table(sequences: Sequence[Ints], labels: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Features, labels ahead and the right label of all places; each place twice."""
-    parts = [examples(sequence, labels) for sequence in sequences]
-    used, ahead, left, last = (np.concatenate(part) for part in zip(*parts, strict=True))
-    nothing = np.zeros_like(ahead)
-    seen = [features(used, known, left, last) for known in (ahead, nothing)]
-    return (
-        torch.from_numpy(np.concatenate(seen)).float(),
-        torch.from_numpy(np.concatenate([ahead, nothing])).float(),
-        torch.from_numpy(np.concatenate([*sequences, *sequences])),
-    )

@@ -225,6 +225,7 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
     return replace(
         config, tasks=tasks, about_noise=about_noise or config.about_noise,
         ordered=0.0 if plain else config.ordered,
+        label_epochs=0 if plain else config.label_epochs,
         ordered_tasks=network.ahead or (config.ordered_tasks and not plain),
         max_elements=base.tokenizer.max_elements, bins=base.tokenizer.bins.kind,
         bin_count=max(base.tokenizer.bins.counts), kind=network.kind, width=network.width,
