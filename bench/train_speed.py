@@ -108,7 +108,7 @@ def _one_batch(
     noisy = corrupt_tokens(batch, sizes, levels[1], noise)
     counted = batch.valid[..., None] & ~batch.known
     prediction = Prediction(tuple(scores))
-    found = _compare(prediction, batch.tokens, noisy, counted, levels)
+    found = _compare(prediction, batch.tokens, noisy, counted, counted.double(), levels)
     (found.variational + found.auxiliary).mean().backward()  # type: ignore[no-untyped-call]
     return passes, clock() - begin, float(counter.get_total_flops())
 
