@@ -63,6 +63,10 @@ class LabelModel:
         """The label network of a model folder; None where it has none."""
         if not path.is_file():
             return None
+        if not zipfile.is_zipfile(path):  # numpy would speak of pickles
+            raise LayoutdmError(
+                f"{path}: is not a label network; it should be as `layoutdm train` writes it"
+            )
         try:
             with np.load(path, allow_pickle=False) as arrays:
                 return cls.from_arrays(arrays, labels)
