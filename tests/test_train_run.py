@@ -15,6 +15,7 @@ import layoutdm.data
 from layoutdm import Layout
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import write
+from layoutdm.model.label_file import to_bytes
 from layoutdm.tokens import Tokenizer
 from layoutdm.train.config import TrainConfig, preset
 from layoutdm.train.corpus import label_sequences, pack
@@ -98,12 +99,12 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
     assert sum("order of labels" in notice for notice in notes.notices) == 3
     fitted = (out / "labels.npz").read_bytes()
     model = layoutdm.load(out)
-    assert model.label_model is not None and model.label_model.to_bytes() == fitted
+    assert model.label_model is not None and to_bytes(model.label_model) == fitted
     sequences = label_sequences(pack(data["train"], load_network(out).tokenizer))
     assert [[data.labels[label] for label in found] for found in sequences] == [
         list(layout.sorted_top_left().labels) for layout in data["train"]
     ]
-    assert fit_labels(sequences, len(data.labels), epochs=3).to_bytes() == fitted
+    assert to_bytes(fit_labels(sequences, len(data.labels), epochs=3)) == fitted
     assert len(model.generate(count=3)) == 3
     train(data, replace(config, label_epochs=0, steps=6), out, resume=True)
     assert layoutdm.load(out).label_model is None  # none is left over

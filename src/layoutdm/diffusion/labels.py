@@ -7,11 +7,7 @@ it costs no call of the large one.
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +16,9 @@ from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
 from layoutdm.diffusion.known import Known
 from layoutdm.diffusion.network import Bools, Ints
 from layoutdm.diffusion.settings import Settings
-from layoutdm.errors import LayoutdmError
 
 Floats = NDArray[np.float64]
 
-FILE = "labels.npz"
 LAST = 6  # so many of the labels before are seen one by one, the others as numbers of each
 
 
@@ -48,47 +42,6 @@ class LabelModel:
         for weight, bias in inner:
             hidden = hidden + _silu(hidden @ weight.T + bias)
         return normalised(hidden @ last[0].T + last[1], ahead)
-
-    def to_bytes(self) -> bytes:
-        """A file of arrays in half precision, without pickles."""
-        stream = io.BytesIO()
-        arrays = {f"{kind}{i}": a.astype(np.float16)
-                  for i, pair in enumerate(self.layers)
-                  for kind, a in zip(("weight", "bias"), pair, strict=True)}  # fmt: skip
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its stub takes all names for flags
-        return stream.getvalue()
-
-    @classmethod
-    def read(cls, path: Path, labels: int) -> LabelModel | None:
-        """The label network of a model folder; None where it has none."""
-        if not path.is_file():
-            return None
-        if not zipfile.is_zipfile(path):  # numpy would speak of pickles
-            raise LayoutdmError(
-                f"{path}: is not a label network; it should be as `layoutdm train` writes it"
-            )
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                return cls.from_arrays(arrays, labels)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise LayoutdmError(f"{path}: is not a label network: {error}") from None
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Floats], labels: int) -> LabelModel:
-        layers = []
-        width = feature_count(labels)
-        for i in range(len(arrays) // 2):
-            weight = np.asarray(arrays[f"weight{i}"], dtype=np.float64)
-            bias = np.asarray(arrays[f"bias{i}"], dtype=np.float64)
-            if weight.shape != (len(bias), width):
-                raise ValueError(f"weight{i} has the shape {weight.shape}, not {len(bias), width}")
-            if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-                raise ValueError(f"weight{i} and bias{i} must be finite numbers")
-            width = len(bias)
-            layers.append((weight, bias))
-        if len(layers) < 2 or width != labels:
-            raise ValueError(f"it must end with {labels} labels, got {width}")
-        return cls(tuple(layers))
 
 
 def feature_count(labels: int) -> int:

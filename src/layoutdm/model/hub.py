@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from layoutdm.errors import LayoutdmError
+from layoutdm.model.label_file import FILE as LABELS
 
 NEEDED = ("config.json", "model.onnx")
-FILES = (*NEEDED, "labels.npz", "README.md", "training.json", "curves.png")
+FILES = (*NEEDED, LABELS, "README.md", "training.json", "curves.png")
 
 
 def push(folder: Path, repository: str, *, private: bool = False, message: str = "") -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from layoutdm.diffusion.labels import FILE as LABELS
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import CONFIG, ModelConfig
 from layoutdm.model.hub import pull
+from layoutdm.model.label_file import FILE as LABELS
+from layoutdm.model.label_file import read as read_labels
 from layoutdm.model.onnx import FILE, OnnxDenoiser
 from layoutdm.model.pipeline import Model
 
@@ -44,7 +45,7 @@ def _label_model(folder: Path, config: ModelConfig) -> LabelModel | None:
     """The label network, unless config.json says that the file belongs to another model."""
     if config.label_network is False:
         return None
-    found = LabelModel.read(folder / LABELS, len(config.labels))
+    found = read_labels(folder / LABELS, len(config.labels))
     if found is None and config.label_network:
         raise LayoutdmError(
             f"{folder}: no {LABELS} there, but {CONFIG} says that the model has a label network; "

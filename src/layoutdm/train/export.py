@@ -26,9 +26,10 @@ import torch
 from torch import nn
 
 from layoutdm.diffusion import Schedule
-from layoutdm.diffusion.labels import FILE as LABELS
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
+from layoutdm.model.label_file import FILE as LABELS
+from layoutdm.model.label_file import to_bytes as label_bytes
 from layoutdm.tokens import Bins, Tokenizer
 from layoutdm.train.networks import Network, NetworkConfig, build
 from layoutdm.train.onnx_graph import network_model, read_weights
@@ -86,7 +87,7 @@ def export_model(
     if label_model is None:
         (folder / LABELS).unlink(missing_ok=True)  # of a model that was here before
     else:
-        write_bytes(folder / LABELS, label_model.to_bytes())
+        write_bytes(folder / LABELS, label_bytes(label_model))
     write_bytes(folder / "README.md", (card or _plain_card(tokenizer)).encode())
     write_bytes(folder / "config.json", (json.dumps(config, indent=1) + "\n").encode())
     return folder
