@@ -28,6 +28,9 @@ CONFIGS = {
     "element without drafts": NetworkConfig(**BASIC),
     "element with edges": NetworkConfig(**BASIC, edges=9, centres=CENTRES),
     "element with space": NetworkConfig(**BASIC, edges=9, centres=CENTRES, space=True),
+    "element that avoids others more": NetworkConfig(
+        **BASIC, edges=9, centres=CENTRES, space=True, cover_most=30.0
+    ),
     "element with labels ahead": NetworkConfig(**BASIC, ahead=True),
     "element with time": NetworkConfig(**BASIC, time="adaln"),
     "paper": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False),

@@ -119,6 +119,9 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
         ({"label_epochs": -1}, "must be 0 or more"),
         ({"next_element": 0.5}, "set in_sequence above 0"),
         ({"next_element": 1.5, "in_sequence": 0.5}, "must be from 0 to 1"),
+        ({"clear": 0.2, "edges": 0}, "set edges above 0, or clear to 0"),
+        ({"clear": -1.0}, "must be 0 or more"),
+        ({"cover_most": 0.0}, "must be greater than 0"),
     ],
 )
 def test_settings_that_would_do_nothing(changes: dict[str, float], says: str) -> None:

@@ -32,7 +32,7 @@ AT_LEAST_ONE = (
 )  # fmt: skip
 NOT_NEGATIVE = (
     "auxiliary_weight", "number_weight", "weight_decay", "learning_rate_floor", "warmup_steps",
-    "clip", "patience", "checkpoint_minutes", "seed", "edges", "label_epochs",
+    "clip", "patience", "checkpoint_minutes", "seed", "edges", "label_epochs", "clear",
 )  # fmt: skip
 TASKS = ("unconditional", "labels", "labels_sizes", "completion", "refinement")
 
@@ -59,6 +59,8 @@ class TrainConfig:
     normalise: str = "modality"
     edges: int = 255  # lines of the grid on which the element network scores edges; 0 for none
     space: bool = True  # with edges: see what other elements cover, so that free space is found
+    # At most so many nats for what a value would cover; None: as the model it starts from, or 10.
+    cover_most: float | None = None
 
     # Diffusion: a preset's name; see Schedule.preset
     schedule: str = "published"
@@ -85,6 +87,9 @@ class TrainConfig:
     in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
     # Of their auxiliary loss, the share of the element whose turn is next; the rest is of all.
     next_element: float = 0.0
+    # Weight of a loss for places on top of other elements, after sizes that the network has drawn;
+    # for data like pages, where nothing lies on anything else.
+    clear: float = 0.0
 
     # Loss
     auxiliary_weight: float = 0.1
@@ -161,6 +166,15 @@ class TrainConfig:
             "next_element needs layouts that are masked in sequence; set in_sequence above 0",
         )
         _require(
+            not self.clear or (self.kind == "element" and self.edges > 0),
+            "clear needs an element network with edges; set edges above 0, or clear to 0",
+        )
+        cover_most = self.cover_most
+        _require(
+            cover_most is None or (math.isfinite(cover_most) and cover_most > 0),
+            f"cover_most must be greater than 0, got {cover_most}",
+        )
+        _require(
             isinstance(self.label_epochs, int),
             f"label_epochs must be a whole number, got {self.label_epochs}",
         )
@@ -213,6 +227,7 @@ class TrainConfig:
             else (),
             space=self.space and self.edges > 0 and self.kind == "element",
             ahead=self.ordered_tasks and self.kind == "element",
+            **({} if self.cover_most is None else {"cover_most": self.cover_most}),
         )
 
     def noise_schedule(self) -> Schedule:

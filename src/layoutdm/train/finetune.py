@@ -22,11 +22,13 @@ LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the sa
 def wider(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> NetworkConfig:
     """The base network's shape with room for these labels.
 
-    Dropout is this training's own, and it may teach the network to read what is ahead.
+    Dropout is this training's own, so may be the most that covering costs, and it may teach the
+    network to read what is ahead.
     """
     old = base.network.config
     ahead = old.ahead or config.ordered_tasks
-    return replace(old, sizes=tokenizer.sizes, dropout=config.dropout, ahead=ahead)
+    most = old.cover_most if config.cover_most is None else config.cover_most
+    return replace(old, sizes=tokenizer.sizes, dropout=config.dropout, ahead=ahead, cover_most=most)
 
 
 def adapt(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> Network:

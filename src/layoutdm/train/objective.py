@@ -7,6 +7,8 @@ from torch import Tensor, nn
 
 from layoutdm.diffusion import Schedule
 from layoutdm.diffusion.turns import DECIDED_AS
+from layoutdm.errors import LayoutdmError
+from layoutdm.train.clear import covering_loss
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.losses import Batch, number_loss, terms
 from layoutdm.train.networks import Network
@@ -25,6 +27,11 @@ class Objective(nn.Module):
     def __init__(self, network: Network, schedule: Schedule, config: TrainConfig) -> None:
         super().__init__()
         assert isinstance(network, nn.Module)
+        if config.clear and not (network.config.edges and network.config.kind == "element"):
+            raise LayoutdmError(
+                "training settings: clear needs an element network with edges, and the model that "
+                "training starts from is none; set clear to 0"
+            )
         self.network = network
         self.schedule = schedule
         self.settings = config
@@ -37,7 +44,7 @@ class Objective(nn.Module):
         weight: 1 / (T p(t)) of each layout's level. noise: see `corrupt_tokens`.
         """
         settings, levels = self.settings, self.schedule.steps
-        focus = None
+        focus, uniform = None, noise
         if settings.in_sequence:
             chosen = masked_in_sequence(batch, noise, settings.in_sequence)
             every = settings.next_element > 0
@@ -53,6 +60,8 @@ class Objective(nn.Module):
         loss = per_layout.mean()
         if settings.loss_scale == "published":
             loss = loss * levels
+        if settings.clear:
+            loss = loss + settings.clear * covering_loss(self.network, batch, uniform)
         if with_number:
             # Completion shows whole elements; the other tasks leave the number to be guessed.
             shown = batch.valid & batch.known.all(dim=-1)

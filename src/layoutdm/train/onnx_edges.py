@@ -12,7 +12,7 @@ from onnx import TensorProto
 
 from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.networks.edges import NO_EDGE, edge_tables
-from layoutdm.train.networks.element import COVER, COVER_MOST
+from layoutdm.train.networks.element import COVER
 from layoutdm.train.onnx_nodes import MICROSOFT, Graph
 
 STARTS_FIRST = (0, 2, 1, 3)  # the order of edges in this graph: left, top, right, bottom
@@ -124,7 +124,7 @@ def joined_heads(graph: Graph, config: NetworkConfig, x: str) -> list[str]:
     biases.append(graph.number_row(0.0))
     splits = [config.sizes[0] + 1, total, 4 * (config.edges + 1) + 1]
     if config.space:
-        factor = graph.number(COVER / COVER_MOST)  # see edge_outputs
+        factor = graph.number(COVER / config.cover_most)  # see edge_outputs
         more = graph.weight("cover_more.weight", transposed=True)
         weights.append(graph.op("Mul", more, factor))
         one = graph.op("Add", graph.weight("cover_more.bias"), graph.number(1.0))
@@ -161,9 +161,9 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
     kinds = 4 if config.space else 2
     terms = graph.ops("Split", values, graph.ints(*[total] * kinds), outputs=kinds, axis=2)
     if config.space:
-        # The scale of covers grows with what the network knows, the cost not beyond COVER_MOST.
+        # The scale of covers grows with what the network knows, the cost not beyond cover_most.
         cost = graph.op("Tanh", graph.op("Sub", terms[3], terms[2]))
-        cost = graph.op("Mul", cost, graph.number(COVER_MOST))
+        cost = graph.op("Mul", cost, graph.number(config.cover_most))
         terms = [*terms[:2], cost]
     boxes = graph.op("Sum", parts[1], *terms)
     splits = graph.ints(*(size + 1 for size in config.sizes[1:]))

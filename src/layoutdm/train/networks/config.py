@@ -39,6 +39,7 @@ class NetworkConfig:
     edges: int = 0  # element network only: lines of the grid that edges are scored on; 0 for none
     centres: tuple[tuple[float, ...], ...] = ()  # bin centres of x, y, width, height, for `edges`
     space: bool = False  # with edges: score values by how much of other elements they would cover
+    cover_most: float = 10.0  # with space: no more nats than this for covering others
     ahead: bool = False  # element network only: read how often each label is still to come
 
     def __post_init__(self) -> None:

@@ -18,8 +18,6 @@ from layoutdm.train.networks.interface import Prediction, Query
 AHEAD = 8.0  # as COVER: tables that start at 0 grow in fewer steps
 AHEAD_NONE = 0.01  # stands for a label of which none is left
 COVER = 3.0  # lets the weights of covered lines, which start at 0, grow in fewer steps
-# No more nats than this for covering others: where no place is free, the rest decides.
-COVER_MOST = 10.0
 
 
 class ElementNetwork(nn.Module):
@@ -181,4 +179,6 @@ class ElementNetwork(nn.Module):
             if covered:
                 start, end = covered[2 * axis], covered[2 * axis + 1]
                 cost = start.gather(-1, places[0]) + end.gather(-1, places[1])
-                logits[target] = logits[target] + COVER_MOST * torch.tanh(cost / COVER_MOST)
+                # Bounded: where no place is free, the rest decides.
+                most = self.config.cover_most
+                logits[target] = logits[target] + most * torch.tanh(cost / most)

@@ -1,0 +1,155 @@
+"""The loss for places on top of other elements: areas by hand, a known answer, and what it does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from layoutdm.diffusion import Schedule
+from layoutdm.errors import LayoutdmError
+from layoutdm.train.clear import ALMOST_ALL, SHARE, Y, covered_by_y, covering_loss
+from layoutdm.train.config import preset
+from layoutdm.train.losses import Batch
+from layoutdm.train.networks import Network, NetworkConfig, Prediction, Query, build
+from layoutdm.train.objective import Objective
+
+CENTRES = ((0.25, 0.5, 0.75), (0.2, 0.4, 0.6, 0.8), (0.2, 0.5), (0.1, 0.2, 0.4))
+SIZES = (2, 3, 4, 2, 3)
+MASK = tuple(size + 1 for size in SIZES)
+
+
+class Opinion:
+    """The same chances whatever it is asked; keeps what it was asked."""
+
+    def __init__(self, chances: list[list[float]]) -> None:
+        self.config = NetworkConfig(SIZES, edges=9, centres=CENTRES, width=8, heads=1)
+        self.chances = [torch.tensor([*part, 1e-9]).log() for part in chances]
+        self.asked: list[Tensor] = []
+
+    def __call__(self, query: Query) -> Prediction:
+        self.asked.append(query.tokens.clone())
+        shape = query.tokens.shape[:2]
+        return Prediction(tuple(part.expand(*shape, -1) for part in self.chances))
+
+
+def certain(values: tuple[int, ...], y: list[float]) -> Opinion:
+    """Draws these label, x, width and height, and y with these chances."""
+    chances = [[float(i == v) + 1e-9 for i in range(n)] for v, n in zip(values, SIZES, strict=True)]
+    chances[Y] = y
+    return Opinion(chances)
+
+
+def batch_of(tokens: list[list[list[int]]], known: Tensor | None = None) -> Batch:
+    found = torch.tensor(tokens)
+    valid = torch.ones(found.shape[:2], dtype=torch.bool)
+    nothing = torch.zeros(found.shape, dtype=torch.bool)
+    return Batch(found, valid, nothing if known is None else known, None, None)
+
+
+def noise_for(batch: Batch, element: float, value: float = 0.5) -> Tensor:
+    """Every layout takes part; element and value from 0 to 1 decide which and what is drawn."""
+    noise = torch.full((2, *batch.tokens.shape), value, dtype=torch.float64)
+    noise[0, :, 0, 0], noise[0, :, 0, 1] = SHARE / 2, element
+    return noise
+
+
+def test_covered_shares_are_areas_of_boxes() -> None:
+    rng = np.random.default_rng(0)
+    tokens = np.stack([rng.integers(0, n, (20, 4)) for n in SIZES], axis=-1)
+    tokens[0, 1] = MASK  # not decided: covers nothing
+    slot = rng.integers(2, 4, 20)
+    network = certain((0, 0, 0, 0, 0), [0.25] * 4)
+    found = covered_by_y(network, torch.from_numpy(tokens), torch.from_numpy(slot)).numpy()
+    for row in range(20):
+        _, x, _, w, h = tokens[row, slot[row]]
+        for y in range(4):
+            mine = _edges(x, y, w, h)
+            total = 0.0
+            for other in range(4):
+                if other != slot[row] and tokens[row, other, 1] < SIZES[1]:
+                    total += _share(mine, _edges(*tokens[row, other, 1:]))
+            assert found[row, y] == pytest.approx(min(total, 1.0))
+
+
+def _edges(x: int, y: int, w: int, h: int) -> tuple[float, ...]:
+    cx, cy, width, height = (CENTRES[i][v] for i, v in enumerate((x, y, w, h)))
+    return cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2
+
+
+def _share(a: tuple[float, ...], b: tuple[float, ...]) -> float:
+    wide = max(0.0, min(a[2], b[2]) - max(a[0], b[0]))
+    tall = max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
+    return wide * tall / min(areas)
+
+
+def test_the_loss_of_a_network_with_a_known_opinion() -> None:
+    """The second element is drawn as wide as the first, at its x, half as tall; y by chance."""
+    batch = batch_of([[[0, 1, 1, 1, 2], [0, 0, 3, 0, 0]]])
+    network = certain((1, 1, 0, 1, 1), [0.1, 0.6, 0.2, 0.1])
+    loss = covering_loss(network, batch, noise_for(batch, element=0.9))
+    # The first covers 0.2 to 0.6; boxes of 0.1 to 0.3, 0.3 to 0.5, 0.5 to 0.7, 0.7 to 0.9.
+    expected = 0.1 * 0.5 + 0.6 * 1.0 + 0.2 * 0.5
+    assert float(loss) == pytest.approx(-math.log(1 - ALMOST_ALL * expected), rel=1e-6)
+    sizes, x, y = network.asked  # as the sampler takes its turns: sizes, then x, then y
+    assert sizes[0, 1].tolist() == [0, *MASK[1:]]
+    assert x[0, 1].tolist() == [0, MASK[1], MASK[2], 1, 1]
+    assert y[0, 1].tolist() == [0, 1, MASK[2], 1, 1]
+    assert torch.equal(y[:, 0], batch.tokens[:, 0])
+
+
+def test_what_is_given_is_not_drawn_and_what_comes_later_is_hidden() -> None:
+    known = torch.zeros((1, 3, 5), dtype=torch.bool)
+    known[..., 0] = known[..., 3:] = True  # labels and sizes
+    batch = batch_of([[[0, 1, 0, 1, 0], [1, 0, 2, 0, 1], [0, 2, 3, 1, 2]]], known)
+    network = certain((0, 1, 0, 1, 2), [0.25] * 4)
+    covering_loss(network, batch, noise_for(batch, element=0.5))
+    last = network.asked[-1]
+    assert last[0, 1].tolist() == [1, 1, MASK[2], 0, 1]
+    assert last[0, 2].tolist() == [0, MASK[1], MASK[2], 1, 2]
+    known[:, 0] = True  # a whole element, as completion has it: never the one in turn
+    covering_loss(network, replace(batch, known=known), noise_for(batch, element=0.0))
+    assert network.asked[-1][0, 0].tolist() == [0, 1, 0, 1, 0]
+
+
+def test_layouts_without_boxes_or_choice_take_no_part() -> None:
+    batch = batch_of([[[0, 1, 1, 1, 2], [0, 0, 3, 0, 0]]])
+    network = certain((1, 1, 0, 1, 1), [1.0, 0.0, 0.0, 0.0])
+    noise = noise_for(batch, element=0.9)
+    labels = replace(batch, labels_only=torch.tensor([True]))
+    assert float(covering_loss(network, labels, noise)) == 0.0
+    noise[0, :, 0, 0] = 0.9  # not drawn
+    assert float(covering_loss(network, batch, noise)) == 0.0
+    assert not network.asked
+
+
+def test_training_with_it_finds_the_free_place() -> None:
+    """The first element covers the middle; nothing but this loss says where the second may be."""
+    torch.manual_seed(0)
+    shape = {"width": 16, "layers": 1, "heads": 2, "feedforward": 16, "max_elements": 4}
+    network = build(NetworkConfig(SIZES, edges=41, centres=CENTRES, space=True, **shape))
+    assert isinstance(network, torch.nn.Module)
+    batch = batch_of([[[0, 1, 1, 1, 2], [0, 1, 3, 1, 1]]] * 32)
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    rng = np.random.default_rng(0)
+    losses = []
+    for _ in range(40):
+        noise = noise_for(batch, element=0.9)
+        noise[1] = torch.from_numpy(rng.random(batch.tokens.shape))
+        loss = covering_loss(network, batch, noise)  # type: ignore[arg-type]
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.2 * losses[0]
+
+
+def test_a_network_without_edges_is_refused() -> None:
+    network: Network = build(NetworkConfig(SIZES, width=8, heads=1, layers=1, feedforward=8))
+    with pytest.raises(LayoutdmError, match="set clear to 0"):
+        Objective(network, Schedule(), preset("tiny", clear=0.1))
