@@ -10,10 +10,20 @@ import pytest
 import torch
 from torch import Tensor
 
+from layoutdm import Layout
 from layoutdm.diffusion import Schedule
 from layoutdm.errors import LayoutdmError
-from layoutdm.train.clear import ALMOST_ALL, SHARE, Y, covered_by_y, covering_loss
+from layoutdm.tokens import Tokenizer, fit_bins
+from layoutdm.train.clear import (
+    ALMOST_ALL,
+    SHARE,
+    Y,
+    covered_by_y,
+    covering_loss,
+    labels_apart,
+)
 from layoutdm.train.config import preset
+from layoutdm.train.corpus import pack
 from layoutdm.train.losses import Batch
 from layoutdm.train.networks import Network, NetworkConfig, Prediction, Query, build
 from layoutdm.train.objective import Objective
@@ -21,6 +31,7 @@ from layoutdm.train.objective import Objective
 CENTRES = ((0.25, 0.5, 0.75), (0.2, 0.4, 0.6, 0.8), (0.2, 0.5), (0.1, 0.2, 0.4))
 SIZES = (2, 3, 4, 2, 3)
 MASK = tuple(size + 1 for size in SIZES)
+APART = torch.ones((2, 2), dtype=torch.float64)
 
 
 class Opinion:
@@ -64,14 +75,16 @@ def test_covered_shares_are_areas_of_boxes() -> None:
     tokens[0, 1] = MASK  # not decided: covers nothing
     slot = rng.integers(2, 4, 20)
     network = certain((0, 0, 0, 0, 0), [0.25] * 4)
-    found = covered_by_y(network, torch.from_numpy(tokens), torch.from_numpy(slot)).numpy()
+    apart = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # labels of two kinds may share room
+    found = covered_by_y(network, torch.from_numpy(tokens), torch.from_numpy(slot), apart).numpy()
     for row in range(20):
-        _, x, _, w, h = tokens[row, slot[row]]
+        label, x, _, w, h = tokens[row, slot[row]]
         for y in range(4):
             mine = _edges(x, y, w, h)
             total = 0.0
             for other in range(4):
-                if other != slot[row] and tokens[row, other, 1] < SIZES[1]:
+                same = tokens[row, other, 0] == label
+                if other != slot[row] and tokens[row, other, 1] < SIZES[1] and same:
                     total += _share(mine, _edges(*tokens[row, other, 1:]))
             assert found[row, y] == pytest.approx(min(total, 1.0))
 
@@ -92,7 +105,7 @@ def test_the_loss_of_a_network_with_a_known_opinion() -> None:
     """The second element is drawn as wide as the first, at its x, half as tall; y by chance."""
     batch = batch_of([[[0, 1, 1, 1, 2], [0, 0, 3, 0, 0]]])
     network = certain((1, 1, 0, 1, 1), [0.1, 0.6, 0.2, 0.1])
-    loss = covering_loss(network, batch, noise_for(batch, element=0.9))
+    loss = covering_loss(network, batch, noise_for(batch, element=0.9), APART)
     # The first covers 0.2 to 0.6; boxes of 0.1 to 0.3, 0.3 to 0.5, 0.5 to 0.7, 0.7 to 0.9.
     expected = 0.1 * 0.5 + 0.6 * 1.0 + 0.2 * 0.5
     assert float(loss) == pytest.approx(-math.log(1 - ALMOST_ALL * expected), rel=1e-6)
@@ -108,12 +121,12 @@ def test_what_is_given_is_not_drawn_and_what_comes_later_is_hidden() -> None:
     known[..., 0] = known[..., 3:] = True  # labels and sizes
     batch = batch_of([[[0, 1, 0, 1, 0], [1, 0, 2, 0, 1], [0, 2, 3, 1, 2]]], known)
     network = certain((0, 1, 0, 1, 2), [0.25] * 4)
-    covering_loss(network, batch, noise_for(batch, element=0.5))
+    covering_loss(network, batch, noise_for(batch, element=0.5), APART)
     last = network.asked[-1]
     assert last[0, 1].tolist() == [1, 1, MASK[2], 0, 1]
     assert last[0, 2].tolist() == [0, MASK[1], MASK[2], 1, 2]
     known[:, 0] = True  # a whole element, as completion has it: never the one in turn
-    covering_loss(network, replace(batch, known=known), noise_for(batch, element=0.0))
+    covering_loss(network, replace(batch, known=known), noise_for(batch, element=0.0), APART)
     assert network.asked[-1][0, 0].tolist() == [0, 1, 0, 1, 0]
 
 
@@ -122,9 +135,9 @@ def test_layouts_without_boxes_or_choice_take_no_part() -> None:
     network = certain((1, 1, 0, 1, 1), [1.0, 0.0, 0.0, 0.0])
     noise = noise_for(batch, element=0.9)
     labels = replace(batch, labels_only=torch.tensor([True]))
-    assert float(covering_loss(network, labels, noise)) == 0.0
+    assert float(covering_loss(network, labels, noise, APART)) == 0.0
     noise[0, :, 0, 0] = 0.9  # not drawn
-    assert float(covering_loss(network, batch, noise)) == 0.0
+    assert float(covering_loss(network, batch, noise, APART)) == 0.0
     assert not network.asked
 
 
@@ -141,12 +154,28 @@ def test_training_with_it_finds_the_free_place() -> None:
     for _ in range(40):
         noise = noise_for(batch, element=0.9)
         noise[1] = torch.from_numpy(rng.random(batch.tokens.shape))
-        loss = covering_loss(network, batch, noise)  # type: ignore[arg-type]
+        loss = covering_loss(network, batch, noise, APART)  # type: ignore[arg-type]
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_labels_that_keep_apart_are_found() -> None:
+    """Texts in rows, each on a card; a picture is too rare to say anything."""
+    rng = np.random.default_rng(0)
+    layouts = []
+    for page in range(30):
+        rows = rng.permutation(4)[:3]
+        boxes = [[0.5, 0.1 + 0.25 * row, 0.8, size] for row in rows for size in (0.2, 0.1)]
+        labels = ["card", "text"] * 3
+        if page == 0:
+            labels, boxes = [*labels, "picture"], [*boxes, [0.5, 0.5, 0.1, 0.1]]
+        layouts.append(Layout(tuple(labels), np.array(boxes), 100, 100))
+    bins = fit_bins(np.concatenate([layout.boxes for layout in layouts]), "kmeans", 4)
+    corpus = pack(layouts, Tokenizer(("text", "card", "picture"), bins, 25))
+    assert labels_apart(corpus).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
 def test_a_network_without_edges_is_refused() -> None:

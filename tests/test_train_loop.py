@@ -27,6 +27,9 @@ SMALL = {"width": 16, "layers": 1, "heads": 2, "feedforward": 32, "max_elements"
 
 RECIPES = {
     "element": preset("tiny", **{**SMALL, "ordered": 0.5}),
+    "in turns": preset(
+        "tiny", **{**SMALL, "ordered": 0.5, "in_sequence": 0.7, "next_element": 0.5, "clear": 0.2}
+    ),
     "muon": preset("tiny", **{**SMALL, "optimizer": "muon", "times": "uniform"}),
     "paper": preset("paper", **{**SMALL, "times": "importance", "schedule_steps": 4}),
 }

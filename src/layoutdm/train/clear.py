@@ -3,20 +3,26 @@
 In a real layout there is room for the next element, so real layouts do not teach where to put one
 that turned out a little too tall. A sampler meets such elements on every page. Here the network
 draws size and x of an element after real ones, and is told how much of them its y would cover.
+Only labels count that keep apart in the data: text on text, but not text on a card.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from layoutdm.train.corpus import Corpus
 from layoutdm.train.losses import Batch
 from layoutdm.train.networks import Network, Query
 
 X, Y, WIDTH, HEIGHT = 1, 2, 3, 4
 SHARE = 0.2  # of the layouts: each takes three calls of the network, two without gradients
+APART = 0.02  # labels keep apart if fewer pairs of elements than this share room
+SEEN = 20  # fewer pairs than this say nothing
+SLIVER = 0.1  # of the smaller box: what boxes that touch may share
 ALMOST_ALL = 0.95  # of a box may be covered: a bound for the gradient where no place is free
 
 
@@ -29,17 +35,38 @@ class _Turn:
     batch: Batch  # these rows
 
 
-def covering_loss(network: Network, batch: Batch, noise: Tensor) -> Tensor:
+def labels_apart(corpus: Corpus) -> Tensor:
+    """(labels, labels): 1 where elements of these labels hardly ever share room, else 0."""
+    count = len(corpus.tokenizer.labels)
+    pairs, sharing = np.zeros(count * count), np.zeros(count * count)
+    for start, size in zip(corpus.starts, corpus.counts, strict=True):
+        one = slice(start, start + size)
+        labels, boxes = corpus.tokens[one, 0], corpus.boxes[one]
+        low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
+        sides = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+        areas = boxes[:, 2] * boxes[:, 3]
+        smaller = np.minimum(areas[:, None], areas)
+        share = np.clip(sides, 0, None).prod(axis=-1) > SLIVER * smaller
+        pair = labels[:, None] * count + labels
+        other = ~np.eye(size, dtype=bool)
+        pairs += np.bincount(pair[other], minlength=count * count)
+        sharing += np.bincount(pair[other & share], minlength=count * count)
+    apart = (pairs >= SEEN) & (sharing < APART * pairs)
+    return torch.from_numpy(apart.reshape(count, count).astype(np.float64))
+
+
+def covering_loss(network: Network, batch: Batch, noise: Tensor, apart: Tensor) -> Tensor:
     """Mean of -log(1 - the share of boxes that the next y is expected to cover), over some layouts.
 
-    noise: (2, B, S, 5) uniform numbers that decide which layouts, which element and its values.
+    apart: see `labels_apart`. noise: (2, B, S, 5) uniform numbers that decide which layouts, which
+    element and its values.
     """
     turn = _element_in_turn(network, batch, noise)
     if turn is None:
         return torch.zeros((), dtype=torch.float64, device=batch.tokens.device)
     chances = _predict(network, turn)[Y].exp().double()[:, : network.config.sizes[Y]]
     chances = chances / chances.sum(dim=-1, keepdim=True)
-    expected = (chances * covered_by_y(network, turn.tokens, turn.slot)).sum(dim=-1)
+    expected = (chances * covered_by_y(network, turn.tokens, turn.slot, apart)).sum(dim=-1)
     return -torch.log1p(-expected * ALMOST_ALL).mean()
 
 
@@ -103,11 +130,12 @@ def _draw(log_probs: Tensor, uniform: Tensor) -> Tensor:
     return below.sum(dim=-1).clamp(max=through.shape[1] - 1)
 
 
-def covered_by_y(network: Network, tokens: Tensor, slot: Tensor) -> Tensor:
+def covered_by_y(network: Network, tokens: Tensor, slot: Tensor, apart: Tensor) -> Tensor:
     """How much each y of these elements would cover, (R, values of y), from 0 to 1.
 
-    Of each other decided box the shared area counts as a share of the smaller of both; the sum of
-    these shares, at most 1. tokens (R, S, 5) with size and x of the elements `slot` (R,) decided.
+    Of each other decided box whose label keeps apart, the shared area counts as a share of the
+    smaller of both; the sum of these shares, at most 1. tokens (R, S, 5) with size and x of the
+    elements `slot` (R,) decided.
     """
     config = network.config
     x, y, width, height = (
@@ -126,9 +154,10 @@ def covered_by_y(network: Network, tokens: Tensor, slot: Tensor) -> Tensor:
     )
     smaller = torch.minimum((my_width * my_height)[:, None], others[2] * their_height)
     share = wide[..., None] * tall / smaller.clamp(min=1e-9)[..., None]
-    counted = decided.clone()
-    counted[at, slot] = False
-    return (share * counted[..., None]).sum(dim=1).clamp(max=1.0)
+    last = len(apart) - 1  # slots that only fill up have no label, and are not decided
+    weight = apart[mine[:, 0].clamp(max=last)[:, None], tokens[..., 0].clamp(max=last)] * decided
+    weight[at, slot] = 0.0
+    return (share * weight[..., None]).sum(dim=1).clamp(max=1.0)
 
 
 def _shared(centre: Tensor, size: Tensor, other_centre: Tensor, other_size: Tensor) -> Tensor:

@@ -87,8 +87,8 @@ class TrainConfig:
     in_sequence: float = 0.0  # share of layouts masked element by element, as `order` may sample
     # Of their auxiliary loss, the share of the element whose turn is next; the rest is of all.
     next_element: float = 0.0
-    # Weight of a loss for places on top of other elements, after sizes that the network has drawn;
-    # for data like pages, where nothing lies on anything else.
+    # Weight of a loss for places on top of other elements, after sizes that the network has drawn.
+    # Labels that share room in the data, such as text and cards, do not count.
     clear: float = 0.0
 
     # Loss

@@ -24,7 +24,14 @@ class Objective(nn.Module):
     same, which multiplies the loss by T. The default keeps it at the size of one level's term.
     """
 
-    def __init__(self, network: Network, schedule: Schedule, config: TrainConfig) -> None:
+    def __init__(
+        self,
+        network: Network,
+        schedule: Schedule,
+        config: TrainConfig,
+        apart: Tensor | None = None,
+    ) -> None:
+        """apart: with `clear`, which labels keep apart; see `labels_apart`."""
         super().__init__()
         assert isinstance(network, nn.Module)
         if config.clear and not (network.config.edges and network.config.kind == "element"):
@@ -35,6 +42,8 @@ class Objective(nn.Module):
         self.network = network
         self.schedule = schedule
         self.settings = config
+        self.apart: Tensor | None
+        self.register_buffer("apart", apart, persistent=False)
 
     def forward(
         self, batch: Batch, level: Tensor, weight: Tensor, noise: Tensor, with_number: bool
@@ -60,8 +69,8 @@ class Objective(nn.Module):
         loss = per_layout.mean()
         if settings.loss_scale == "published":
             loss = loss * levels
-        if settings.clear:
-            loss = loss + settings.clear * covering_loss(self.network, batch, uniform)
+        if settings.clear and self.apart is not None:
+            loss = loss + settings.clear * covering_loss(self.network, batch, uniform, self.apart)
         if with_number:
             # Completion shows whole elements; the other tasks leave the number to be guessed.
             shown = batch.valid & batch.known.all(dim=-1)

@@ -18,6 +18,7 @@ import torch
 from layoutdm.errors import LayoutdmError
 from layoutdm.train import checkpoint as checkpoints
 from layoutdm.train.budget import finished, spent, validation_due
+from layoutdm.train.clear import labels_apart
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.corpus import Corpus, make_batch, take_rows, to_device
 from layoutdm.train.draws import CONTENT, DROPOUT, NOISE, Draws
@@ -55,7 +56,8 @@ class Trainer:
         self.rows = self.team.rows(self.draws.batch_size)
         self.schedule = config.noise_schedule()
         self.state = RunState(network, config, self.team.device)
-        objective = Objective(network, self.schedule, config)
+        apart = labels_apart(train) if config.clear else None
+        objective = Objective(network, self.schedule, config, apart)
         prepared = self.team.accelerator.prepare(objective, *self.state.optimizers)
         self.objective, *self._optimizers = prepared
         self.validation = Validation.create(val, config)
