@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from layoutdm.boxes import Boxes
 from layoutdm.train.corpus import Corpus
 from layoutdm.train.losses import Batch
 from layoutdm.train.networks import Network, Query
@@ -41,18 +42,22 @@ def labels_apart(corpus: Corpus) -> Tensor:
     pairs, sharing = np.zeros(count * count), np.zeros(count * count)
     for start, size in zip(corpus.starts, corpus.counts, strict=True):
         one = slice(start, start + size)
-        labels, boxes = corpus.tokens[one, 0], corpus.boxes[one]
-        low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
-        sides = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
-        areas = boxes[:, 2] * boxes[:, 3]
-        smaller = np.minimum(areas[:, None], areas)
-        share = np.clip(sides, 0, None).prod(axis=-1) > SLIVER * smaller
+        labels, share = corpus.tokens[one, 0], shared_room(corpus.boxes[one]) > SLIVER
         pair = labels[:, None] * count + labels
         other = ~np.eye(size, dtype=bool)
         pairs += np.bincount(pair[other], minlength=count * count)
         sharing += np.bincount(pair[other & share], minlength=count * count)
     apart = (pairs >= SEEN) & (sharing < APART * pairs)
     return torch.from_numpy(apart.reshape(count, count).astype(np.float64))
+
+
+def shared_room(boxes: Boxes) -> Boxes:
+    """(n, n): the area that two of these boxes (centre, size) share, of the smaller one's."""
+    low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
+    sides = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    areas = boxes[:, 2] * boxes[:, 3]
+    smaller = np.minimum(areas[:, None], areas)
+    return np.asarray(np.clip(sides, 0, None).prod(axis=-1) / np.maximum(smaller, 1e-12))
 
 
 def covering_loss(network: Network, batch: Batch, noise: Tensor, apart: Tensor) -> Tensor:

@@ -1,0 +1,79 @@
+"""How many layouts have elements on top of each other that keep apart in the data.
+
+    python bench/shared_room.py publaynet DATA/publaynet --out bench/results/shared_room.jsonl
+
+Labels keep apart if of fewer than 2 in 100 pairs in the train split the elements share room: on a
+screen text and text, but not text and its card. A layout counts if of any such pair one element
+covers more than --more of the smaller one. Conditions come from the val split, which is measured
+as well, as it is and rounded to the model's bins. Lines are added to the output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import layoutdm
+from layoutdm import Layout, data
+from layoutdm.model.store import find, fingerprint
+from layoutdm.train.clear import labels_apart, shared_room
+from layoutdm.train.corpus import pack
+from tune_sampling import TASKS, conditions
+
+CROWDED = 15  # elements
+
+
+def on_top(layout: Layout, apart: np.ndarray[Any, Any], index: dict[str, int], more: float) -> bool:
+    """Whether two elements whose labels keep apart share more than this."""
+    labels = np.array([index[label] for label in layout.labels], dtype=np.int64)
+    pairs = apart[labels[:, None], labels] > 0
+    np.fill_diagonal(pairs, False)
+    return bool((pairs & (shared_room(np.asarray(layout.boxes)) > more)).any())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("data")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--task", action="append", choices=TASKS)
+    parser.add_argument("--count", type=int, default=1000, help="layouts of val to use")
+    parser.add_argument("--more", type=float, default=0.25, help="share of the smaller element")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    model, opened = layoutdm.load(given.model), data.open(given.data)
+    tokenizer = model.config.tokenizer
+    index = {label: i for i, label in enumerate(tokenizer.labels)}
+    fitting = [one for one in opened["train"] if 0 < len(one) <= tokenizer.max_elements]
+    apart = labels_apart(pack(fitting, tokenizer)).numpy()
+    real = list(opened["val"])[: given.count]
+
+    def report(what: str, layouts: Sequence[Layout]) -> None:
+        found = np.array([on_top(layout, apart, index, given.more) for layout in layouts])
+        crowded = np.array([len(layout) >= CROWDED for layout in layouts])
+        row = {
+            "model": fingerprint(find(given.model)), "data": Path(given.data).name, "what": what,
+            "more": given.more, "seed": given.seed, "layouts": len(layouts),
+            "on_top": float(found.mean()), "crowded": int(crowded.sum()),
+            "crowded_on_top": float(found[crowded].mean()) if crowded.any() else None,
+        }  # fmt: skip
+        with given.out.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
+        print(f"{what}: {100 * row['on_top']:.1f} % of {len(layouts)} layouts")
+
+    report("real", real)
+    bins = tokenizer.bins
+    report("rounded", [replace(one, boxes=bins.decode(bins.encode(one.boxes))) for one in real])
+    for task in given.task or TASKS:
+        specs = conditions(task, real, len(real), given.seed)
+        report(task, [made.layout for made in model.generate_many(specs, seed=given.seed)])
+
+
+if __name__ == "__main__":
+    main()
