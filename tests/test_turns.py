@@ -68,6 +68,16 @@ def test_no_two_elements_are_placed_in_the_same_step_while_steps_suffice(slots, 
     assert np.all(decided[:, X] < decided[:, Y])  # a box's own places see each other
 
 
+@pytest.mark.parametrize(("slots", "steps"), [(21, 40), (16, 30), (24, 30), (16, 20)])
+def test_with_fewer_steps_elements_share_sizes_and_x_but_not_y(slots, steps):
+    masked = np.ones((slots, 5), dtype=bool)
+    masked[:, LABEL] = False
+    decided = steps_of(masked, steps)
+    assert len(set(decided[:, Y])) == slots
+    assert len(set(decided[:, X])) < slots
+    assert np.all(decided[:, X] < decided[:, Y])
+
+
 def test_width_comes_before_height_if_wished_and_the_steps_suffice():
     masked = np.ones((1, 6, 5), dtype=bool)
     ranks = decision_ranks(masked, 30, size_at_once=False)[0]

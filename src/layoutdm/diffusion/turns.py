@@ -6,6 +6,8 @@ nothing is; with fewer steps, tokens that depend on each other the least share o
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from layoutdm.diffusion.known import Floats
@@ -13,6 +15,7 @@ from layoutdm.diffusion.network import Bools, Ints
 
 # Size before place: edges that line up with others follow from a known size.
 DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
+Y = 2
 
 # Turns of (label, x, y, width, height) within an element, and how many turns an element takes: the
 # last turns of one element are the first of the next.
@@ -20,11 +23,32 @@ ONE_BY_ONE = ((0, 3, 4, 1, 2), 4)  # only y shares its turn, with the next eleme
 SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # and width with height
 NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # x with the next label, y with the next width and height
 
-# (turns, elements together, labels together where all labels come first). Tried in this order until
-# the steps suffice; elements that take their turns together come last, because their boxes cannot
-# keep out of each other's way.
-PLANS = [(ONE_BY_ONE, 1, 1), (SIZE_AT_ONCE, 1, 1), (SIZE_AT_ONCE, 1, 3), (NEXT_SIZE, 1, 1)] + [
-    (NEXT_SIZE, together, max(3, together)) for together in (1, 2, 3, 4, 6, 9, 13, 25)
+
+class Plan(NamedTuple):
+    """How elements take their turns."""
+
+    turns: tuple[int, ...]
+    length: int  # turns of an element, or of elements that take them together
+    together: int = 1
+    labels_together: int = 1  # where all labels come first
+    y_alone: bool = False  # elements together decide only sizes and x at once, y one by one
+
+
+def _y_alone(together: int) -> Plan:
+    """Sizes of some elements, their x, then y of one after the other: y keeps them apart."""
+    return Plan(NEXT_SIZE[0], together + 1, together, labels_together=3, y_alone=True)
+
+
+# Tried in this order until the steps suffice. Elements whose y come together are last, because
+# their boxes cannot keep out of each other's way.
+PLANS = [
+    Plan(*ONE_BY_ONE),
+    Plan(*SIZE_AT_ONCE),
+    Plan(*SIZE_AT_ONCE, labels_together=3),
+    Plan(*NEXT_SIZE),
+    Plan(*NEXT_SIZE, labels_together=3),
+    *(_y_alone(together) for together in (2, 3, 4, 6)),
+    *(Plan(*NEXT_SIZE, together, max(3, together)) for together in (2, 3, 4, 6, 9, 13, 25)),
 ]
 
 
@@ -54,8 +78,8 @@ def decision_ranks(
     if places is None:
         places = np.tile(np.arange(masked.shape[1]), (len(masked), 1))
     for plan in PLANS[size_at_once:]:
-        turn, count = _turns(masked[left], early[left], places[left], *plan)
-        fits = (count <= steps) | (plan == PLANS[-1])
+        turn, count = _turns(masked[left], early[left], places[left], plan)
+        fits = (count <= steps) | (plan is PLANS[-1])
         share = (turn[fits] + 0.5) / np.maximum(count[fits], 1)[:, None, None]
         ranks[left[fits]] = np.where(masked[left[fits]], share, 0.0)
         left = left[~fits]
@@ -64,19 +88,14 @@ def decision_ranks(
     return ranks
 
 
-def _turns(
-    masked: Bools,
-    early: Bools,
-    places: Ints,
-    plan: tuple[tuple[int, ...], int],
-    together: int,
-    labels_together: int,
-) -> tuple[Ints, Ints]:
+def _turns(masked: Bools, early: Bools, places: Ints, plan: Plan) -> tuple[Ints, Ints]:
     """The turn of each masked token, without gaps, and the number of turns of each layout."""
     batch, slots, _ = masked.shape
-    turns, length = plan
-    keys = places[..., None] // together * length + np.array(turns)
-    keys[early, :, 0] = places[early] // labels_together - slots
+    group, member = np.divmod(places, plan.together)
+    keys = group[..., None] * plan.length + np.array(plan.turns)
+    if plan.y_alone:
+        keys[..., Y] += member
+    keys[early, :, 0] = places[early] // plan.labels_together - slots
     last = slots * 5 + 1
     flat = np.where(masked, keys, last).reshape(batch, -1)
     order = np.argsort(flat, axis=1, kind="stable")
