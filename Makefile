@@ -62,24 +62,24 @@ models: $(VENV)/.everything
 	@test -d "$(DATA)/rico25" -a -d "$(DATA)/publaynet" || { echo "Say where the data are: \
 	make models DATA=FOLDER, a folder that holds rico25 and publaynet." >&2; exit 1; }
 	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25 --epochs 50 --seed 0 \
-	  --set in_sequence=0.25 --set validate_steps=940
+	  --set in_sequence=0.25 --set validate_steps=940 --set number_blind=true
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
-	  --bin-count 256 --set validate_steps=1205
+	  --bin-count 256 --set validate_steps=1205 --set number_blind=true
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \
-	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205
+	  --epochs 34 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set validate_steps=1205 --set number_blind=true
 	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet-third --from $(MODELS)/publaynet-second \
 	  --epochs 36 --seed 2 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.7 --set in_sequence=0.7 --set tasks=0.40,0.26,0.10,0.13,0.11 \
-	  --set validate_steps=1440
+	  --set validate_steps=1440 --set number_blind=true
 	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet-fourth --from $(MODELS)/publaynet-third \
 	  --epochs 24 --seed 3 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0.45 --set next_element=0.6 \
-	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set validate_steps=1440
+	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set validate_steps=1440 --set number_blind=true
 	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-fourth \
 	  --epochs 23 --seed 4 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0 --set next_element=0.6 \
 	  --set clear=0.2 --set cover_most=30 --set tasks=0.15,0.40,0.15,0.18,0.12 \
-	  --set label_epochs=12 --set validate_steps=1440
+	  --set label_epochs=12 --set validate_steps=1440 --set number_blind=true
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -3,9 +3,9 @@
     python bench/shared_room.py publaynet DATA/publaynet --out bench/results/shared_room.jsonl
 
 Labels keep apart if of fewer than 2 in 100 pairs in the train split the elements share room: on a
-screen text and text, but not text and its card. A layout counts if of any such pair one element
-covers more than --more of the smaller one. Conditions come from the val split, which is measured
-as well, as it is and rounded to the model's bins. Lines are added to the output.
+screen text and text, but not text and its card (see layoutdm.train.clear). A layout counts if of
+any such pair one element covers more than --more of the smaller one. Conditions come from the val
+split, which is measured as well, as it is and rounded to the model's bins. Lines are added.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import layoutdm
 from layoutdm import Layout, data
 from layoutdm.model.store import find, fingerprint
+from layoutdm.tokens import Tokenizer
 from layoutdm.train.clear import labels_apart, shared_room
 from layoutdm.train.corpus import pack
 from tune_sampling import TASKS, conditions
@@ -29,9 +31,9 @@ from tune_sampling import TASKS, conditions
 CROWDED = 15  # elements
 
 
-def on_top(layout: Layout, apart: np.ndarray[Any, Any], index: dict[str, int], more: float) -> bool:
+def on_top(layout: Layout, apart: NDArray[Any], tokenizer: Tokenizer, more: float) -> bool:
     """Whether two elements whose labels keep apart share more than this."""
-    labels = np.array([index[label] for label in layout.labels], dtype=np.int64)
+    labels = tokenizer.label_ids(list(layout.labels))
     pairs = apart[labels[:, None], labels] > 0
     np.fill_diagonal(pairs, False)
     return bool((pairs & (shared_room(np.asarray(layout.boxes)) > more)).any())
@@ -49,13 +51,12 @@ def main() -> None:
     given = parser.parse_args()
     model, opened = layoutdm.load(given.model), data.open(given.data)
     tokenizer = model.config.tokenizer
-    index = {label: i for i, label in enumerate(tokenizer.labels)}
     fitting = [one for one in opened["train"] if 0 < len(one) <= tokenizer.max_elements]
     apart = labels_apart(pack(fitting, tokenizer)).numpy()
     real = list(opened["val"])[: given.count]
 
     def report(what: str, layouts: Sequence[Layout]) -> None:
-        found = np.array([on_top(layout, apart, index, given.more) for layout in layouts])
+        found = np.array([on_top(layout, apart, tokenizer, given.more) for layout in layouts])
         crowded = np.array([len(layout) >= CROWDED for layout in layouts])
         row = {
             "model": fingerprint(find(given.model)), "data": Path(given.data).name, "what": what,

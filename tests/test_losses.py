@@ -348,6 +348,26 @@ def test_what_is_ahead_are_the_masked_labels() -> None:
         assert ahead[row].tolist() == (counts if row % 2 == 0 else [0] * SIZES[0])
 
 
+@pytest.mark.parametrize(("blind", "seen"), [(False, True), (True, False)])
+def test_the_number_sees_what_completion_gives(blind: bool, seen: bool) -> None:
+    """Also of layouts that are masked in sequence; `number_blind` repeats the old mistake."""
+    batch = random_batch(64, 4)
+    known = torch.zeros_like(batch.known)
+    known[:, :2] = True
+    batch = replace(batch, known=known)
+    network = tiny_network(number=True)
+    shown: list[Tensor] = []
+    forward = network.forward
+    network.forward = lambda query: (shown.append(query.tokens), forward(query))[1]  # type: ignore[method-assign]
+    config = preset("tiny", in_sequence=1.0, number_blind=blind)
+    noise = torch.from_numpy(np.random.default_rng(0).random((2, 64, 4, 5)))
+    level, weight = torch.full((64,), 50), torch.ones(64, dtype=torch.float64)
+    Objective(network, Schedule(), config)(batch, level, weight, noise, True)
+    whole = (shown[1] == batch.tokens[:, :2]).all(dim=(1, 2))
+    assert bool(whole.any()) == seen
+    assert seen or bool((shown[1] == torch.tensor(SIZES) + 1).all())
+
+
 def test_hidden_fields_are_masked_for_the_number() -> None:
     network, batch = tiny_network(), random_batch(4, 3)
     shown = batch.valid

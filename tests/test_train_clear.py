@@ -12,7 +12,6 @@ from torch import Tensor
 
 from layoutdm import Layout
 from layoutdm.diffusion import Schedule
-from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import Tokenizer, fit_bins
 from layoutdm.train.clear import (
     ALMOST_ALL,
@@ -25,7 +24,7 @@ from layoutdm.train.clear import (
 from layoutdm.train.config import preset
 from layoutdm.train.corpus import pack
 from layoutdm.train.losses import Batch
-from layoutdm.train.networks import Network, NetworkConfig, Prediction, Query, build
+from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
 from layoutdm.train.objective import Objective
 
 CENTRES = ((0.25, 0.5, 0.75), (0.2, 0.4, 0.6, 0.8), (0.2, 0.5), (0.1, 0.2, 0.4))
@@ -136,6 +135,9 @@ def test_layouts_without_boxes_or_choice_take_no_part() -> None:
     noise = noise_for(batch, element=0.9)
     labels = replace(batch, labels_only=torch.tensor([True]))
     assert float(covering_loss(network, labels, noise, APART)) == 0.0
+    for known in (False, True):  # one element alone has nothing to keep clear of
+        single = replace(batch_of([[[0, 1, 1, 1, 2]]]), known=torch.full((1, 1, 5), known))
+        assert float(covering_loss(network, single, noise_for(single, 0.9), APART)) == 0.0
     noise[0, :, 0, 0] = 0.9  # not drawn
     assert float(covering_loss(network, batch, noise, APART)) == 0.0
     assert not network.asked
@@ -178,7 +180,22 @@ def test_labels_that_keep_apart_are_found() -> None:
     assert labels_apart(corpus).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
-def test_a_network_without_edges_is_refused() -> None:
-    network: Network = build(NetworkConfig(SIZES, width=8, heads=1, layers=1, feedforward=8))
-    with pytest.raises(LayoutdmError, match="set clear to 0"):
-        Objective(network, Schedule(), preset("tiny", clear=0.1))
+def test_the_objective_adds_it_with_its_weight() -> None:
+    torch.manual_seed(0)
+    shape = {"width": 16, "layers": 1, "heads": 2, "feedforward": 16, "max_elements": 4}
+    network = build(NetworkConfig(SIZES, edges=41, centres=CENTRES, space=True, **shape))
+    assert isinstance(network, torch.nn.Module)
+    network.eval()
+    batch = batch_of([[[0, 1, 1, 1, 2], [0, 1, 3, 1, 1]]] * 8)
+    noise = noise_for(batch, element=0.9)
+    level, weight = torch.full((8,), 50), torch.ones(8, dtype=torch.float64)
+    config = preset("tiny", in_sequence=1.0)
+    losses = [
+        Objective(network, Schedule(), replace(config, clear=clear), APART)(
+            batch, level, weight, noise, False
+        )[0]
+        for clear in (0.0, 0.3)
+    ]
+    alone = covering_loss(network, batch, noise, APART)  # type: ignore[arg-type]
+    assert alone.item() > 0.01
+    assert (losses[1] - losses[0]).item() == pytest.approx(0.3 * alone.item(), rel=1e-6)

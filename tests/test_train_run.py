@@ -122,6 +122,7 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
         ({"clear": 0.2, "edges": 0}, "set edges above 0, or clear to 0"),
         ({"clear": -1.0}, "must be 0 or more"),
         ({"cover_most": 0.0}, "must be greater than 0"),
+        ({"cover_most": 20.0, "space": False}, "needs an element network with edges and space"),
     ],
 )
 def test_settings_that_would_do_nothing(changes: dict[str, float], says: str) -> None:
@@ -137,6 +138,14 @@ def test_a_paper_network_is_fine_tuned_without_a_label_network(tmp_path: Path) -
     base = load_network(tmp_path / "paper")
     assert train(data, config, tmp_path / "tuned", base=base).complete
     assert not (tmp_path / "tuned" / "labels.npz").exists()
+
+
+def test_a_base_without_edges_cannot_keep_clear(tmp_path: Path) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    train(data, replace(TINY, edges=0), tmp_path / "plain")
+    with pytest.raises(LayoutdmError, match="starts from has none; set clear to 0"):
+        base = load_network(tmp_path / "plain")
+        train(data, replace(TINY, clear=0.2), tmp_path / "tuned", base=base)
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

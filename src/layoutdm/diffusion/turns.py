@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     length: int  # turns of an element, or of elements that take them together
     together: int = 1
     labels_together: int = 1  # where all labels come first
-    y_alone: bool = False  # elements together decide only sizes and x at once, y one by one
+    y_alone: bool = False  # elements together decide labels, sizes and x at once, y one by one
 
 
 def _y_alone(together: int) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def read(path: Path, labels: int) -> LabelModel | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return from_arrays(arrays, labels)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (
+        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, zlib.error,
+        zipfile.BadZipFile,
+    ) as error:  # fmt: skip
         raise LayoutdmError(f"{path}: is not a label network: {error}") from None
 
 

@@ -22,7 +22,7 @@ from layoutdm.train.networks import Network, Query
 X, Y, WIDTH, HEIGHT = 1, 2, 3, 4
 SHARE = 0.2  # of the layouts: each takes three calls of the network, two without gradients
 APART = 0.02  # labels keep apart if fewer pairs of elements than this share room
-SEEN = 20  # fewer pairs than this say nothing
+SEEN = 20  # fewer ordered pairs than this say nothing
 SLIVER = 0.1  # of the smaller box: what boxes that touch may share
 ALMOST_ALL = 0.95  # of a box may be covered: a bound for the gradient where no place is free
 
@@ -64,7 +64,7 @@ def covering_loss(network: Network, batch: Batch, noise: Tensor, apart: Tensor) 
     """Mean of -log(1 - the share of boxes that the next y is expected to cover), over some layouts.
 
     apart: see `labels_apart`. noise: (2, B, S, 5) uniform numbers that decide which layouts, which
-    element and its values.
+    element and its values. Each process takes the mean over its own layouts that take part.
     """
     turn = _element_in_turn(network, batch, noise)
     if turn is None:

@@ -98,6 +98,9 @@ class TrainConfig:
     times: str = "stratified"  # one level from each of batch-size strata: less noise than uniform
     number_weight: float = 0.02  # of -log p(number of elements), every `number_every` steps
     number_every: int = 4
+    # As the embedded models were trained, by mistake: of layouts that are masked in sequence the
+    # number is guessed without seeing the elements that completion gives. Only to repeat them.
+    number_blind: bool = False
 
     # Optimiser
     optimizer: str = "adamw"  # "muon" orthogonalises the updates of the blocks' matrices
@@ -173,6 +176,10 @@ class TrainConfig:
         _require(
             cover_most is None or (math.isfinite(cover_most) and cover_most > 0),
             f"cover_most must be greater than 0, got {cover_most}",
+        )
+        _require(
+            cover_most is None or (self.kind == "element" and self.edges > 0 and self.space),
+            "cover_most needs an element network with edges and space; leave it out",
         )
         _require(
             isinstance(self.label_epochs, int),

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from layoutdm.diffusion import Schedule
 from layoutdm.diffusion.turns import DECIDED_AS
-from layoutdm.errors import LayoutdmError
 from layoutdm.train.clear import covering_loss
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.losses import Batch, number_loss, terms
@@ -34,11 +33,6 @@ class Objective(nn.Module):
         """apart: with `clear`, which labels keep apart; see `labels_apart`."""
         super().__init__()
         assert isinstance(network, nn.Module)
-        if config.clear and not (network.config.edges and network.config.kind == "element"):
-            raise LayoutdmError(
-                "training settings: clear needs an element network with edges, and the model that "
-                "training starts from is none; set clear to 0"
-            )
         self.network = network
         self.schedule = schedule
         self.settings = config
@@ -69,12 +63,13 @@ class Objective(nn.Module):
         loss = per_layout.mean()
         if settings.loss_scale == "published":
             loss = loss * levels
-        if settings.clear and self.apart is not None:
+        if settings.clear:
+            assert self.apart is not None, "with `clear` it must be known which labels keep apart"
             loss = loss + settings.clear * covering_loss(self.network, batch, uniform, self.apart)
         if with_number:
             # Completion shows whole elements; the other tasks leave the number to be guessed.
             shown = batch.valid & batch.known.all(dim=-1)
-            hidden = hide_fields(noise)
+            hidden = hide_fields(noise if settings.number_blind else uniform)
             found_number = number_loss(self.network, batch, shown, hidden)
             loss = loss + settings.number_weight * found_number.mean()
         return loss, (found.variational / counted).detach()

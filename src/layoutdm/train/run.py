@@ -217,6 +217,11 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
     network, record = base.network.config, base.config
     about_noise = tuple(record.get("about_noise", ()))
     plain = network.kind == "paper"
+    if config.clear and not network.edges:
+        raise LayoutdmError(
+            "training settings: clear needs an element network with edges, and the model that "
+            "training starts from has none; set clear to 0"
+        )
     tasks = config.tasks
     if plain:
         tasks = (1.0, 0.0, 0.0, 0.0, 0.0)

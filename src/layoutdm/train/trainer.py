@@ -57,6 +57,8 @@ class Trainer:
         self.schedule = config.noise_schedule()
         self.state = RunState(network, config, self.team.device)
         apart = labels_apart(train) if config.clear else None
+        if apart is not None and not apart.any():
+            self.watcher.notice("clear has no effect: no labels keep apart in these data")
         objective = Objective(network, self.schedule, config, apart)
         prepared = self.team.accelerator.prepare(objective, *self.state.optimizers)
         self.objective, *self._optimizers = prepared
