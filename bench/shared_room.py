@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import layoutdm
 from layoutdm import Layout, data
+from layoutdm.boxes import from_corners, to_corners
 from layoutdm.model.store import find, fingerprint
 from layoutdm.tokens import Tokenizer
 from layoutdm.train.clear import labels_apart, shared_room
@@ -70,7 +71,12 @@ def main() -> None:
 
     report("real", real)
     bins = tokenizer.bins
-    report("rounded", [replace(one, boxes=bins.decode(bins.encode(one.boxes))) for one in real])
+
+    def rounded(layout: Layout) -> Layout:
+        corners = to_corners(bins.decode(bins.encode(layout.boxes)))
+        return replace(layout, boxes=from_corners(np.clip(corners, 0.0, 1.0)))
+
+    report("rounded", [rounded(layout) for layout in real])
     for task in given.task or TASKS:
         specs = conditions(task, real, len(real), given.seed)
         report(task, [made.layout for made in model.generate_many(specs, seed=given.seed)])
