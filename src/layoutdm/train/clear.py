@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from layoutdm.boxes import Boxes
-from layoutdm.train.corpus import Corpus
+from layoutdm.train.corpus import Corpus, take_rows
 from layoutdm.train.losses import Batch
 from layoutdm.train.networks import Network, Query
 
@@ -84,7 +84,7 @@ def _element_in_turn(network: Network, batch: Batch, noise: Tensor) -> _Turn | N
     rows = chosen.nonzero()[:, 0]
     if not len(rows):
         return None
-    part = _rows_of(batch, rows)
+    part = take_rows(batch, rows)
     slot = _random_slot(asked[rows], noise[0, rows, 0, 1])
     later = torch.arange(part.tokens.shape[1], device=rows.device) >= slot[:, None]
     hidden = later[..., None] & ~part.known & part.valid[..., None]
@@ -106,16 +106,6 @@ def _random_slot(asked: Tensor, uniform: Tensor) -> Tensor:
     """One of the slots that are asked about, (R,); uniform (R,) decides."""
     nth = (uniform * asked.sum(dim=1)).long() + 1
     return (asked.cumsum(dim=1) < nth[:, None]).sum(dim=1)
-
-
-def _rows_of(batch: Batch, rows: Tensor) -> Batch:
-    return Batch(
-        batch.tokens[rows],
-        batch.valid[rows],
-        batch.known[rows],
-        None if batch.about is None else batch.about[rows],
-        None if batch.position is None else batch.position[rows],
-    )
 
 
 def _predict(network: Network, turn: _Turn) -> tuple[Tensor, ...]:

@@ -150,8 +150,8 @@ def make_batch(
     )
 
 
-def take_rows(batch: Batch, rows: slice) -> Batch:
-    """Some layouts of a batch: the share of one process."""
+def take_rows(batch: Batch, rows: slice | Tensor) -> Batch:
+    """Some layouts of a batch, such as the share of one process."""
     return _each(batch, lambda part: part[rows])
 
 
