@@ -20,6 +20,15 @@ class Guide(Protocol):
     def update(self, log_probabilities: Sequence[Any], strength: float, updates: int) -> None: ...
 
 
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """What is known of the order in which elements are read, for layouts that are to have one."""
+
+    rows: Bools  # (B,): these layouts
+    before: Bools  # (B, S, S): [i, j] says that i is read before j
+    third: Ints  # (B, S): of the canvas, 0 for the upper one; -1 where it may be any
+
+
 @dataclass(frozen=True)
 class Known:
     """B layouts of up to S slots.
@@ -38,6 +47,7 @@ class Known:
     # (B, labels): how often each label must come, in any order; rows of zeros: no such wish.
     bag: Ints | None = None
     turns: Ints | None = None  # (B, S): when each slot has its turn; None: in their order
+    reading: Readings | None = None  # layouts whose elements get ranks and turns before any box
     guide: Guide | None = None
 
     @property

@@ -94,7 +94,7 @@ def draw_labels(
     for slot in range(int(counts.max(initial=0))):
         live = np.flatnonzero(counts > slot)
         seen = features(used[live], ahead[live], counts[live] - slot, last[live])
-        weights = _weights(model.log_probs(seen, ahead[live]), settings)
+        weights = label_weights(model.log_probs(seen, ahead[live]), settings)
         drawn = draw(weights, uniform[chosen[live], slot])
         tokens[chosen[live], slot, 0] = drawn
         used[live, drawn] += 1
@@ -116,7 +116,7 @@ def _wanted(model: LabelModel, known: Known, tokens: Ints, settings: Settings) -
     return np.asarray(wanted & free.all(axis=1))
 
 
-def _weights(log_probs: Floats, settings: Settings) -> Floats:
+def label_weights(log_probs: Floats, settings: Settings) -> Floats:
     if settings.temperature != 1.0:
         log_probs = log_probs / settings.temperature
     weights = np.exp(log_probs - log_probs.max(axis=1, keepdims=True))

@@ -26,6 +26,7 @@ from layoutdm.diffusion.grid import plan
 from layoutdm.diffusion.known import Known
 from layoutdm.diffusion.labels import LabelModel, draw_labels
 from layoutdm.diffusion.network import Denoiser, Ints
+from layoutdm.diffusion.ranks import draw_ranks
 from layoutdm.diffusion.reveal import RevealStep
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
@@ -68,7 +69,8 @@ def draws_bags(schedule: Schedule, settings: Settings) -> bool:
 class Sampler:
     """Draws layouts with a denoiser along a schedule.
 
-    `labels` draws labels that come first; without it the denoiser does, one by one.
+    `labels` draws labels that come first; without it the denoiser does, one by one. It also draws
+    the ranks of elements that have relations; without it they have none.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class Sampler:
         if self.labels is not None:
             uniform = uniforms.next().reshape(tokens.shape)[..., 0]
             known = draw_labels(self.labels, known, tokens, uniform, self.settings)
+            known = draw_ranks(self.labels, known, tokens, uniform, self.settings)
         advance = self._stepper(known)
         for step in self.steps:
             advance(tokens, step, uniforms.next().reshape(tokens.shape))

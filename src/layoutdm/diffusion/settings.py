@@ -47,7 +47,7 @@ class Settings:
     relation_strength: float = 50.0
     relation_updates: int = 3
     relation_range: tuple[float, float] = (0.0, 1.0)  # share of the levels that are guided
-    ordered: bool = False  # elements in top-left order, where nothing or only labels are known
+    ordered: bool = False  # elements in top-left order, where no box is known
     # Which tokens are decided first: any, as the forward process masks them, or one element after
     # the other, each label, width, height, x, y. At each level the schedule says how many. Always
     # random where tokens may change again: priors, published forms, schedules that replace.

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdm.constraints import Edges, Guide, condition_priors
-from layoutdm.diffusion.known import Known
+from layoutdm.constraints.reading import ANYWHERE, Reading, reading
+from layoutdm.diffusion.known import Known, Readings
 from layoutdm.diffusion.network import Bools, Ints, Traits
 from layoutdm.diffusion.settings import Settings
 from layoutdm.spec import Condition, Spec
@@ -31,6 +32,7 @@ class Prepared:
     ordered: bool
     bag: Ints | None = None  # (labels,): how often each comes, where the sampler sets the order
     turns: Ints | None = None  # (n,): when each element has its turn, if not as listed
+    reading: Reading | None = None  # where the sampler draws who is read first
 
     @property
     def guided(self) -> bool:
@@ -49,16 +51,16 @@ def explicit_strength(spec: Spec) -> Bools:
 
 
 def only_labels(condition: Condition) -> bool:
-    """Whether the labels of all elements are all that is known, so that any order will do."""
+    """Whether labels are all that is known of the elements, and these are all elements.
+
+    Relations between them may be known too.
+    """
     return bool(
         len(condition)
-        and not condition.guided
         and condition.min_elements == condition.max_elements == len(condition)
         and (condition.label_choices.sum(axis=1) == 1).all()
-        and not any(
-            np.isfinite(wish).any()
-            for wish in (condition.fixed, condition.about, condition.area, condition.aspect_ratio)
-        )
+        and not np.isfinite(condition.fixed).any()
+        and not np.isfinite(condition.about).any()
     )
 
 
@@ -85,10 +87,12 @@ def prepare(
 ) -> Prepared:
     """Tokens of what is fixed, and where weak wishes go: into the network, a prior, or both.
 
-    bags: the sampler can draw labels in reading order from those that are wished.
+    bags: the sampler can draw labels in reading order from those that are wished, and who is read
+    first among elements that have relations.
     """
     n = len(condition)
-    if bags and settings.ordered and only_labels(condition):
+    in_order = bags and settings.ordered and only_labels(condition)
+    if in_order and not condition.guided:  # any element may stand in any place
         nothing = np.zeros((n, 5), dtype=bool)
         return Prepared(
             condition, np.tile(tokenizer.mask, (n, 1)), nothing, None, None, None, ordered=True,
@@ -115,6 +119,7 @@ def prepare(
         about=drafts,
         ordered=settings.ordered and whole,
         turns=_largest_first(condition) if traits.ahead else None,
+        reading=reading(condition) if in_order else None,
     )
 
 
@@ -225,8 +230,23 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         position=position,
         bag=bag,
         turns=turns,
+        reading=_readings(group, slots),
         guide=_guide(group, tokenizer),
     )
+
+
+def _readings(group: Sequence[Prepared], slots: int) -> Readings | None:
+    rows = np.array([item.reading is not None for item in group])
+    if not rows.any():
+        return None
+    before = np.zeros((len(group), slots, slots), dtype=bool)
+    third = np.full((len(group), slots), ANYWHERE, dtype=np.int64)
+    for row, item in enumerate(group):
+        if item.reading is not None:
+            n = len(item.tokens)
+            before[row, :n, :n] = item.reading.before
+            third[row, :n] = item.reading.third
+    return Readings(rows, before, third)
 
 
 def _ranks(item: Prepared, slots: int) -> Ints:

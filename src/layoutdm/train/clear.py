@@ -60,18 +60,21 @@ def shared_room(boxes: Boxes) -> Boxes:
     return np.asarray(np.clip(sides, 0, None).prod(axis=-1) / np.maximum(smaller, 1e-12))
 
 
-def covering_loss(network: Network, batch: Batch, noise: Tensor, apart: Tensor) -> Tensor:
+def covering_loss(
+    network: Network, batch: Batch, noise: Tensor, apart: Tensor, free: float = 0.0
+) -> Tensor:
     """Mean of -log(1 - the share of boxes that the next y is expected to cover), over some layouts.
 
     apart: see `labels_apart`. noise: (2, B, S, 5) uniform numbers that decide which layouts, which
-    element and its values. Each process takes the mean over its own layouts that take part.
+    element and its values. free: see `covered_by_y`. Each process takes the mean over its own
+    layouts that take part.
     """
     turn = _element_in_turn(network, batch, noise)
     if turn is None:
         return torch.zeros((), dtype=torch.float64, device=batch.tokens.device)
     chances = _predict(network, turn)[Y].exp().double()[:, : network.config.sizes[Y]]
     chances = chances / chances.sum(dim=-1, keepdim=True)
-    expected = (chances * covered_by_y(network, turn.tokens, turn.slot, apart)).sum(dim=-1)
+    expected = (chances * covered_by_y(network, turn.tokens, turn.slot, apart, free)).sum(dim=-1)
     return -torch.log1p(-expected * ALMOST_ALL).mean()
 
 
@@ -125,12 +128,15 @@ def _draw(log_probs: Tensor, uniform: Tensor) -> Tensor:
     return below.sum(dim=-1).clamp(max=through.shape[1] - 1)
 
 
-def covered_by_y(network: Network, tokens: Tensor, slot: Tensor, apart: Tensor) -> Tensor:
+def covered_by_y(
+    network: Network, tokens: Tensor, slot: Tensor, apart: Tensor, free: float = 0.0
+) -> Tensor:
     """How much each y of these elements would cover, (R, values of y), from 0 to 1.
 
     Of each other decided box whose label keeps apart, the shared area counts as a share of the
     smaller of both; the sum of these shares, at most 1. tokens (R, S, 5) with size and x of the
-    elements `slot` (R,) decided.
+    elements `slot` (R,) decided. free: shares up to this are left alone, since rounding to few
+    bins makes them of real boxes that touch; those above count from there on.
     """
     config = network.config
     x, y, width, height = (
@@ -149,6 +155,8 @@ def covered_by_y(network: Network, tokens: Tensor, slot: Tensor, apart: Tensor) 
     )
     smaller = torch.minimum((my_width * my_height)[:, None], others[2] * their_height)
     share = wide[..., None] * tall / smaller.clamp(min=1e-9)[..., None]
+    if free:
+        share = (share - free).clamp(min=0) / (1 - free)
     last = len(apart) - 1  # slots that only fill up have no label, and are not decided
     weight = apart[mine[:, 0].clamp(max=last)[:, None], tokens[..., 0].clamp(max=last)] * decided
     weight[at, slot] = 0.0

@@ -90,6 +90,9 @@ class TrainConfig:
     # Weight of a loss for places on top of other elements, after sizes that the network has drawn.
     # Labels that share room in the data, such as text and cards, do not count.
     clear: float = 0.0
+    # Shares of a box that may be covered for nothing: what rounding to few bins makes of real
+    # elements that touch. With a bin for every value of the data it is 0.
+    clear_from: float = 0.0
 
     # Loss
     auxiliary_weight: float = 0.1
@@ -171,6 +174,10 @@ class TrainConfig:
         _require(
             not self.clear or (self.kind == "element" and self.edges > 0),
             "clear needs an element network with edges; set edges above 0, or clear to 0",
+        )
+        _require(
+            0 <= self.clear_from < 1 and (not self.clear_from or self.clear > 0),
+            f"clear_from must be from 0 up to 1, and 0 without clear, got {self.clear_from}",
         )
         cover_most = self.cover_most
         _require(
