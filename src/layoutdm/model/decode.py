@@ -74,11 +74,18 @@ def _in_cell(wished: float, value: float, centres: Floats) -> float:
 
 
 def decode(
-    tokens: Ints, condition: Condition, config: ModelConfig, id: str = ""
+    tokens: Ints,
+    condition: Condition,
+    config: ModelConfig,
+    id: str = "",
+    inside: Floats | None = None,
 ) -> tuple[Layout, int]:
-    """The layout of (S, 5) tokens, listed elements first; and how many slots were invalid."""
+    """The layout of (S, 5) tokens, listed elements first; and how many slots were invalid.
+
+    inside (S, 4): values inside the tokens' bins; None: the bins' centres.
+    """
     decoded = config.tokenizer.decode(tokens)
-    boxes = decoded.boxes
+    boxes = decoded.boxes if inside is None else inside[decoded.slots]
     fixed = np.zeros(boxes.shape, dtype=bool)
     n = len(condition)
     given = np.isfinite(condition.fixed)

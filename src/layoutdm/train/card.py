@@ -53,6 +53,14 @@ def model_card(facts: Facts) -> str:
         if facts.base_labels
         else ""
     )
+    purpose = "A layoutdm model: it completes layouts from whatever is known about them."
+    example = "layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet"
+    if config.bins == "split":
+        purpose = (
+            "A detail network: it draws where values lie inside the bins of another model, whose "
+            "folder holds it as `detail`. The bound below is that of these places."
+        )
+        example = "layoutdm generate --model FOLDER --set detail=false  # without it"
     return f"""---
 library_name: layoutdm
 tags:
@@ -62,10 +70,10 @@ tags:
 
 # Layouts like those of {facts.data}
 
-A layoutdm model: it completes layouts from whatever is known about them.
+{purpose}
 
 ```sh
-layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet
+{example}
 ```
 
 {origin}## Data

@@ -26,11 +26,12 @@ from layoutdm.data import Dataset
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
-from layoutdm.tokens import Tokenizer, fit_bins
+from layoutdm.model.config import ModelConfig
+from layoutdm.tokens import Tokenizer, fit_bins, split_bins
 from layoutdm.train import checkpoint as checkpoints
 from layoutdm.train.card import Facts, model_card
 from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import label_sequences, pack
+from layoutdm.train.corpus import label_sequences, pack, with_cells
 from layoutdm.train.curves import save_curves
 from layoutdm.train.export import LoadedModel, count_numbers, export_model, write_bytes
 from layoutdm.train.finetune import adapt, wider
@@ -68,12 +69,16 @@ def train(
     out: Path,
     *,
     base: LoadedModel | None = None,
+    detail_of: ModelConfig | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
     tensorboard: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> TrainReport:
-    """Train on a data set and write the model folder. `base` is a model to fine-tune."""
+    """Train on a data set and write the model folder.
+
+    `base` is a model to fine-tune, `detail_of` one inside whose bins this one is to draw.
+    """
     watcher = watcher or Silent()
     run = out / RUN
     check_folder(out, resume=resume)
@@ -83,17 +88,21 @@ def train(
     start = read_start(run) if resume else None
     config = _with_budget(config if base is None or start else _like_base(config, base))
     if start is None:
-        tokenizer = make_tokenizer(dataset, train_layouts, config, base)
+        tokenizer = make_tokenizer(dataset, train_layouts, config, base, detail_of)
         known = base.tokenizer.labels if base is not None else ()
         shape = config.network_config(tokenizer)
         if base is not None:
             shape = wider(base, tokenizer, config)
-        start = Start(tokenizer, shape, known)
+        coarse = None if detail_of is None else detail_of.tokenizer.bins
+        start = Start(tokenizer, shape, known, coarse)
     tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
     network = build(start.network) if base is None else adapt(base, tokenizer, config)
+    packed, held_out = pack(train_layouts, tokenizer), pack(val_layouts, tokenizer)
+    if start.cells is not None:
+        packed, held_out = with_cells(packed, start.cells), with_cells(held_out, start.cells)
     trainer = Trainer(
-        network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
+        network, packed, held_out, config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
     )  # fmt: skip
     if trainer.team.main:
@@ -111,7 +120,7 @@ def train(
                 epochs=config.label_epochs, seed=config.seed, progress=watcher.notice,
             )  # fmt: skip
         _write_model(
-            out, trainer.state.best_network(), tokenizer, config, train_layouts, facts, label_model
+            out, trainer.state.best_network(), start, config, train_layouts, facts, label_model
         )
     trainer.team.wait()
     return report
@@ -158,11 +167,29 @@ def make_tokenizer(
     layouts: Sequence[Layout],
     config: TrainConfig,
     base: LoadedModel | None,
+    detail_of: ModelConfig | None = None,
 ) -> Tokenizer:
-    """Bins fitted to the train boxes; or the base model's, whose weights belong to its bins."""
+    """Bins fitted to the train boxes; or the base model's, whose weights belong to its bins.
+
+    A detail network has the labels of the model that it belongs to, and splits its bins.
+    """
     if base is not None:
         return Tokenizer(dataset.labels, base.tokenizer.bins, base.tokenizer.max_elements)
     boxes = np.concatenate([np.asarray(layout.boxes) for layout in layouts])
+    if (detail_of is not None) != (config.bins == "split"):
+        raise LayoutdmError(
+            "a detail network draws inside the bins of another model, so the preset detail and "
+            "--detail-of MODEL go together; give both or neither"
+        )
+    if detail_of is not None:
+        if not detail_of.traits.number_first:
+            raise LayoutdmError(
+                "the model of --detail-of leaves slots empty, so it can have no detail network; "
+                "it should be an element network"
+            )
+        coarse = detail_of.tokenizer
+        fine = split_bins(boxes, coarse.bins, config.bin_count)
+        return Tokenizer(coarse.labels, fine, coarse.max_elements)
     return Tokenizer(
         dataset.labels, fit_bins(boxes, config.bins, config.bin_count), config.max_elements
     )
@@ -287,7 +314,7 @@ def _facts(
 
 
 def _write_model(
-    out: Path, network: Network, tokenizer: Tokenizer, config: TrainConfig,
+    out: Path, network: Network, start: Start, config: TrainConfig,
     layouts: Sequence[Layout], facts: Facts, label_model: LabelModel | None,
 ) -> None:  # fmt: skip
     counts = [len(layout) for layout in layouts]
@@ -295,10 +322,10 @@ def _write_model(
     training: dict[str, Any] = config.to_dict()
     write_bytes(out / "training.json", (json.dumps(training, indent=1) + "\n").encode())
     export_model(
-        network, tokenizer, config.noise_schedule(), out, sampling=config.usual_sampling(),
-        number_histogram=count_numbers(counts, tokenizer.max_elements),
+        network, start.tokenizer, config.noise_schedule(), out, sampling=config.usual_sampling(),
+        number_histogram=count_numbers(counts, start.tokenizer.max_elements),
         canvas=usual_canvas(layouts),
         about_noise=config.about_noise if network.config.about_levels else (),
         card=model_card(facts),
-        label_model=label_model,
+        label_model=label_model, cells=start.cells,
     )  # fmt: skip
