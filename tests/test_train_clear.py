@@ -68,14 +68,17 @@ def noise_for(batch: Batch, element: float, value: float = 0.5) -> Tensor:
     return noise
 
 
-def test_covered_shares_are_areas_of_boxes() -> None:
+@pytest.mark.parametrize("free", [0.0, 0.3])
+def test_covered_shares_are_areas_of_boxes(free: float) -> None:
     rng = np.random.default_rng(0)
     tokens = np.stack([rng.integers(0, n, (20, 4)) for n in SIZES], axis=-1)
     tokens[0, 1] = MASK  # not decided: covers nothing
     slot = rng.integers(2, 4, 20)
     network = certain((0, 0, 0, 0, 0), [0.25] * 4)
     apart = torch.tensor([[1.0, 0.0], [0.0, 1.0]])  # labels of two kinds may share room
-    found = covered_by_y(network, torch.from_numpy(tokens), torch.from_numpy(slot), apart).numpy()
+    found = covered_by_y(
+        network, torch.from_numpy(tokens), torch.from_numpy(slot), apart, free
+    ).numpy()
     for row in range(20):
         label, x, _, w, h = tokens[row, slot[row]]
         for y in range(4):
@@ -84,7 +87,8 @@ def test_covered_shares_are_areas_of_boxes() -> None:
             for other in range(4):
                 same = tokens[row, other, 0] == label
                 if other != slot[row] and tokens[row, other, 1] < SIZES[1] and same:
-                    total += _share(mine, _edges(*tokens[row, other, 1:]))
+                    share = _share(mine, _edges(*tokens[row, other, 1:]))
+                    total += max(0.0, share - free) / (1 - free)
             assert found[row, y] == pytest.approx(min(total, 1.0))
 
 
@@ -108,7 +112,10 @@ def test_the_loss_of_a_network_with_a_known_opinion() -> None:
     # The first covers 0.2 to 0.6; boxes of 0.1 to 0.3, 0.3 to 0.5, 0.5 to 0.7, 0.7 to 0.9.
     expected = 0.1 * 0.5 + 0.6 * 1.0 + 0.2 * 0.5
     assert float(loss) == pytest.approx(-math.log(1 - ALMOST_ALL * expected), rel=1e-6)
-    sizes, x, y = network.asked  # as the sampler takes its turns: sizes, then x, then y
+    expected = 0.6  # halves are free
+    loss = covering_loss(network, batch, noise_for(batch, element=0.9), APART, 0.5)
+    assert float(loss) == pytest.approx(-math.log(1 - ALMOST_ALL * expected), rel=1e-6)
+    sizes, x, y = network.asked[:3]  # as the sampler takes its turns: sizes, then x, then y
     assert sizes[0, 1].tolist() == [0, *MASK[1:]]
     assert x[0, 1].tolist() == [0, MASK[1], MASK[2], 1, 1]
     assert y[0, 1].tolist() == [0, 1, MASK[2], 1, 1]

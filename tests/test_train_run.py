@@ -121,6 +121,9 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
         ({"next_element": 1.5, "in_sequence": 0.5}, "must be from 0 to 1"),
         ({"clear": 0.2, "edges": 0}, "set edges above 0, or clear to 0"),
         ({"clear": -1.0}, "must be 0 or more"),
+        ({"clear_from": 0.3}, "and 0 without clear"),
+        ({"clear_from": 1.0, "clear": 0.2}, "from 0 up to 1"),
+        ({"base_share": 1.5}, "must be from 0 to 1"),
         ({"cover_most": 0.0}, "must be greater than 0"),
         ({"cover_most": 20.0, "space": False}, "needs an element network with edges and space"),
     ],
@@ -146,6 +149,24 @@ def test_a_base_without_edges_cannot_keep_clear(tmp_path: Path) -> None:
     with pytest.raises(LayoutdmError, match="starts from has none; set clear to 0"):
         base = load_network(tmp_path / "plain")
         train(data, replace(TINY, clear=0.2), tmp_path / "tuned", base=base)
+
+
+def test_the_mean_with_the_base(tmp_path: Path, base: LoadedModel) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    weights = {}
+    for share in (0.0, 0.25, 1.0):
+        out = tmp_path / str(share)
+        report = train(data, replace(TINY, base_share=share), out, base=base)
+        weights[share] = load_network(out).network.state_dict()
+        assert f"{report.bound:.2f} nats" in (out / "README.md").read_text()
+    kept = base.network.state_dict()
+    for name, new in weights[0.0].items():
+        if new.shape == kept[name].shape:  # the labels are others
+            assert torch.allclose(weights[1.0][name], kept[name])
+            mean = 0.75 * new + 0.25 * kept[name]
+            assert torch.allclose(weights[0.25][name], mean, atol=2e-3)
+    with pytest.raises(LayoutdmError, match="give it with --from"):
+        train(data, replace(TINY, base_share=0.5), tmp_path / "none")
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:

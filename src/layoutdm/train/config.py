@@ -105,6 +105,10 @@ class TrainConfig:
     # number is guessed without seeing the elements that completion gives. Only to repeat them.
     number_blind: bool = False
 
+    # Of the model that training starts from, in the weights that are kept: their weighted mean is
+    # often better than either at what each does best (Wortsman et al. 2022).
+    base_share: float = 0.0
+
     # Optimiser
     optimizer: str = "adamw"  # "muon" orthogonalises the updates of the blocks' matrices
     learning_rate: float = 1e-3
@@ -164,7 +168,7 @@ class TrainConfig:
         )
         self.noise_schedule()  # refuses numbers that make no schedule
         _require(0 <= self.ema < 1, f"ema must be from 0 up to 1, got {self.ema}")
-        for name in ("ordered", "label_order", "in_sequence", "next_element"):
+        for name in ("ordered", "label_order", "in_sequence", "next_element", "base_share"):
             value = getattr(self, name)
             _require(0 <= value <= 1, f"{name} must be from 0 to 1, got {value}")
         _require(

@@ -60,6 +60,19 @@ def adapt(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> Netwo
     return network
 
 
+def mean_weights(base: Network, network: Network, share: float) -> Network:
+    """The network with weights between both: this share of the base's, the rest its own."""
+    mixed = build(network.config)
+    assert isinstance(mixed, nn.Module)
+    assert isinstance(base, nn.Module)
+    assert isinstance(network, nn.Module)
+    old, own = base.state_dict(), network.state_dict()
+    mixed.load_state_dict(
+        {name: torch.lerp(own[name], old[name].to(own[name]), share) for name in own}
+    )
+    return mixed.to(next(network.parameters()).device).eval()
+
+
 def label_rows(table: Tensor, known: tuple[str, ...], labels: tuple[str, ...]) -> Tensor:
     """A table whose first rows belong to the labels: rows by name, all further rows as they are."""
     rows, rest = table[: len(known)], table[len(known) :]

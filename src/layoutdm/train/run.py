@@ -34,7 +34,7 @@ from layoutdm.train.config import TrainConfig
 from layoutdm.train.corpus import label_sequences, pack, with_cells
 from layoutdm.train.curves import save_curves
 from layoutdm.train.export import LoadedModel, count_numbers, export_model, write_bytes
-from layoutdm.train.finetune import adapt, wider
+from layoutdm.train.finetune import adapt, mean_weights, wider
 from layoutdm.train.label_model import fit_labels
 from layoutdm.train.networks import Network, build
 from layoutdm.train.reporter import Silent, Watcher, read_metrics
@@ -82,6 +82,10 @@ def train(
     watcher = watcher or Silent()
     run = out / RUN
     check_folder(out, resume=resume)
+    if config.base_share and base is None:
+        raise LayoutdmError(
+            "base_share is a share of the model that training starts from; give it with --from"
+        )
     train_layouts, val_layouts = train_and_val(dataset)
     for warning in check_layouts(train_layouts, dataset, fine_tuning=base is not None):
         watcher.notice(warning)
@@ -112,6 +116,13 @@ def train(
     counters = trainer.run()
     report = _report(out, config, trainer, counters)
     if report.complete and trainer.team.main:
+        best = trainer.state.best_network()
+        if config.base_share:
+            assert base is not None
+            best = mean_weights(adapt(base, tokenizer, config), best, config.base_share)
+            bound = trainer.validation.bound(best, trainer.schedule, device=trainer.team.device)
+            report = replace(report, bound=bound.nats, bits=bound.bits)
+            watcher.notice(f"mean with the base: {bound.nats:.2f} nats per layout")
         facts = _facts(dataset, train_layouts, val_layouts, start, config, report)
         label_model = None
         if config.label_epochs:
@@ -119,9 +130,7 @@ def train(
                 label_sequences(trainer.train), len(tokenizer.labels),
                 epochs=config.label_epochs, seed=config.seed, progress=watcher.notice,
             )  # fmt: skip
-        _write_model(
-            out, trainer.state.best_network(), start, config, train_layouts, facts, label_model
-        )
+        _write_model(out, best, start, config, train_layouts, facts, label_model)
     trainer.team.wait()
     return report
 
