@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,18 +78,6 @@ def _numbers(text: str | None) -> tuple[float, ...]:
         ) from None
 
 
-def _model_hash(name: str) -> str:
-    """Over all that decides a model's output: its network and its config."""
-    from layoutdm.model.store import find
-
-    folder = find(name)
-    digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if path.suffix in (".onnx", ".json"):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
 def _own_steps(model: Any, tasks: Sequence[str]) -> dict[str, int]:
     """The steps that a model takes when none are asked for, where it tells."""
     config = getattr(model, "config", None)
@@ -109,6 +96,7 @@ def run(choice: Choice) -> list[Path]:
     from layoutdm.evaluate.plan import Plan, cells, layouts_hash
     from layoutdm.evaluate.run import prepare
     from layoutdm.metrics.features import load_features
+    from layoutdm.model.store import fingerprint
     from layoutdm.spec.tasks import TASKS
 
     tasks = TASKS if choice.tasks == "all" else tuple(choice.tasks.split(","))
@@ -130,7 +118,7 @@ def run(choice: Choice) -> list[Path]:
     network, missing = choose_network(named, [everything])
     plan = Plan(
         model=choice.model,
-        model_hash=_model_hash(choice.model),
+        model_hash=fingerprint(choice.model),
         data=dataset.name,
         data_hash=layouts_hash(reference),
         split=choice.split,
