@@ -83,17 +83,3 @@ def box_problem(box: Sequence[float]) -> str | None:
                 "it should lie within 0 to 1"
             )
     return None
-
-
-def reading_order(boxes: Boxes, group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """The order of (n, 4) boxes by top edge, then left edge; equal ones stay as they are.
-
-    group (n,): boxes of a lower group come before all of a higher one.
-
-    >>> reading_order(np.array([[0.5, 0.9, 0.1, 0.1], [0.5, 0.1, 0.1, 0.1]])).tolist()
-    [1, 0]
-    """
-    # Rounded: edges that are meant to be equal differ in their last digits.
-    left, top = np.round(boxes[:, :2] - boxes[:, 2:] / 2, 6).T
-    keys = (left, top) if group is None else (left, top, group)
-    return np.asarray(np.lexsort(keys), dtype=np.int64)

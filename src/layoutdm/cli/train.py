@@ -14,23 +14,13 @@ def train(
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the model to.")],
     preset: Annotated[
-        str | None,
-        typer.Option(
-            help="element (small and fast; the default), paper (as published), tiny or detail."
-        ),
-    ] = None,
+        str, typer.Option(help="element (small and fast), paper (as published) or tiny.")
+    ] = "element",
     minutes: Annotated[float | None, typer.Option(help="Budget in minutes of training.")] = None,
     epochs: Annotated[float | None, typer.Option(help="Budget in passes over the data.")] = None,
     steps: Annotated[int | None, typer.Option(help="Budget in steps.")] = None,
     base: Annotated[
         str | None, typer.Option("--from", help="Fine-tune this model: a folder or a name.")
-    ] = None,
-    detail_of: Annotated[
-        str | None,
-        typer.Option(
-            help="Train the detail network of this model, which draws inside its bins; "
-            "goes into its folder as `detail`."
-        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the folder.")
@@ -103,9 +93,8 @@ def train(
         TrainOptions(
             data=data,
             out=out,
-            preset=preset or ("element" if detail_of is None else "detail"),
+            preset=preset,
             base=base,
-            detail_of=detail_of,
             resume=resume,
             changes={name: value for name, value in given.items() if value is not None},
             settings=list(settings or []),

@@ -22,7 +22,6 @@ class TrainOptions:
     out: Path
     preset: str
     base: str | None
-    detail_of: str | None
     resume: bool
     changes: Mapping[str, Any]
     settings: list[str]
@@ -44,7 +43,6 @@ def run_training(options: TrainOptions) -> None:
             "pip install 'layoutdm[train]'"
         ) from None
     from layoutdm.cli.watch import TrainingWatch
-    from layoutdm.model.hub import DETAIL
     from layoutdm.train.config import TrainConfig, preset, with_text
     from layoutdm.train.run import check_folder, saved_config, train
     from layoutdm.train.team import on_cpu
@@ -53,7 +51,6 @@ def run_training(options: TrainOptions) -> None:
     if options.threads > 0:
         torch.set_num_threads(options.threads)
     base = _load_base(options.base) if options.base else None
-    detail_of = _load_config(options) if options.detail_of else None
     saved = saved_config(options.out) if options.resume else None
     if saved is not None:
         config: TrainConfig = replace(saved, **_budget_only(options, saved))
@@ -62,10 +59,7 @@ def run_training(options: TrainOptions) -> None:
         if base is not None:
             config = replace(config, learning_rate=FINE_TUNING * config.learning_rate)
         config = with_text(replace(config, **options.changes), options.settings)
-    limit = config.max_elements
-    for other in (base, detail_of):
-        if other is not None:
-            limit = other.tokenizer.max_elements
+    limit = base.tokenizer.max_elements if base is not None else config.max_elements
     dataset = _open(options, limit)
     main = PartialState(cpu=on_cpu()).is_main_process
     with TrainingWatch(quiet=not main) as watch, _Stopper() as stop:
@@ -73,7 +67,7 @@ def run_training(options: TrainOptions) -> None:
         if options.resume and saved is None:
             watch.notice(f"{options.out}: no run to go on with yet; a new one begins")
         report = train(
-            dataset, config, options.out, base=base, detail_of=detail_of, resume=options.resume,
+            dataset, config, options.out, base=base, resume=options.resume,
             watcher=watch, tensorboard=options.tensorboard, stop=stop,
         )  # fmt: skip
     if not report.complete:
@@ -96,10 +90,7 @@ def run_training(options: TrainOptions) -> None:
             f"attribute on val, at step {report.best_step:,}"
         )
         print(f"curves       {report.folder / 'curves.png'}")
-        if config.bins == "split":
-            print(f"goes into    the folder of its model, as {DETAIL}")
-        else:
-            print(f"try it       layoutdm generate --model {report.folder}")
+        print(f"try it       layoutdm generate --model {report.folder}")
 
 
 def _open(options: TrainOptions, max_elements: int) -> Dataset:
@@ -120,15 +111,6 @@ def _load_base(name: str) -> Any:
     from layoutdm.train.export import load_network
 
     return load_network(find(name))
-
-
-def _load_config(options: TrainOptions) -> Any:
-    from layoutdm.model.config import ModelConfig
-    from layoutdm.model.store import find
-
-    if options.base:
-        raise LayoutdmError("--detail-of starts a network of its own; leave --from out")
-    return ModelConfig.read(find(str(options.detail_of)))
 
 
 def _budget_only(options: TrainOptions, saved: Any) -> dict[str, Any]:

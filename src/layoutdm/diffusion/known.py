@@ -41,7 +41,6 @@ class Known:
     valid: Bools  # (B, S)
     pad: Bools | None = None  # (B, S): slots that may turn out empty; None: none of them
     labels: Bools | None = None  # (B, S, labels): those the element may have; None: any
-    values: tuple[Bools, ...] | None = None  # 4 x (B, S, K): those x, y, ... may have; None: any
     priors: tuple[Floats, ...] | None = None  # 4 x (B, S, K): added to log p(z_s | z_t)
     about: Ints | None = None  # (B, S, 4): drafts for the network
     position: Ints | None = None  # (B, S): ranks for the network

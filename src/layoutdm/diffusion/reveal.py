@@ -263,9 +263,6 @@ class RevealStep:
                 part[~pad.reshape(-1)[element[mine]], size] = -np.inf
             if m == 0 and labels is not None:
                 part[:, :size][~labels.reshape(-1, size)[element[mine]]] = -np.inf
-            if m and self.known.values is not None:
-                allowed = self.known.values[m - 1].reshape(-1, size)[element[mine]]
-                part[:, :size][~allowed] = -np.inf
             rows[mine, :states] = part
         return rows
 

@@ -57,7 +57,6 @@ class Settings:
     size_at_once: bool = True
     # With order=elements: the labels of all elements before any box, as for requests of labels.
     labels_first: bool = False
-    detail: bool = True  # values inside their bins, where the model has a detail network for it
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 
     def __post_init__(self) -> None:
@@ -67,7 +66,7 @@ class Settings:
                     f"{name} {getattr(self, name)!r} is unknown; choose one of: "
                     f"{', '.join(allowed)}"
                 )
-        for name in ("ordered", "size_at_once", "labels_first", "detail", "lazy"):
+        for name in ("ordered", "size_at_once", "labels_first", "lazy"):
             value = getattr(self, name)
             _check(isinstance(value, bool), name, value, "true or false")
         _check(self.steps is None or _whole(self.steps, 1), "steps", self.steps, "1 or more")

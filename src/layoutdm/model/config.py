@@ -29,7 +29,6 @@ class ModelConfig:
     canvas: tuple[float, float] = (1.0, 1.0)
     number_histogram: tuple[float, ...] = ()
     label_network: bool | None = None  # None: as the files say
-    cells: Bins | None = None  # of a detail network: the bins inside which it draws
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -65,7 +64,6 @@ class ModelConfig:
                 canvas=(float(width), float(height)),
                 number_histogram=tuple(record.get("number_histogram") or ()),
                 label_network=record.get("label_network"),
-                cells=Bins.from_dict(record["cells"]) if record.get("cells") else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -74,18 +74,11 @@ def _in_cell(wished: float, value: float, centres: Floats) -> float:
 
 
 def decode(
-    tokens: Ints,
-    condition: Condition,
-    config: ModelConfig,
-    id: str = "",
-    inside: Floats | None = None,
+    tokens: Ints, condition: Condition, config: ModelConfig, id: str = ""
 ) -> tuple[Layout, int]:
-    """The layout of (S, 5) tokens, listed elements first; and how many slots were invalid.
-
-    inside (S, 4): values inside the tokens' bins; None: the bins' centres.
-    """
+    """The layout of (S, 5) tokens, listed elements first; and how many slots were invalid."""
     decoded = config.tokenizer.decode(tokens)
-    boxes = decoded.boxes if inside is None else inside[decoded.slots]
+    boxes = decoded.boxes
     fixed = np.zeros(boxes.shape, dtype=bool)
     n = len(condition)
     given = np.isfinite(condition.fixed)

@@ -8,11 +8,8 @@ from typing import Any
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.label_file import FILE as LABELS
 
-DETAIL = "detail"  # the folder of the detail network
-
 NEEDED = ("config.json", "model.onnx")
-OWN = (*NEEDED, LABELS, "README.md", "training.json", "curves.png")
-FILES = (*OWN, *(f"{DETAIL}/{name}" for name in OWN))
+FILES = (*NEEDED, LABELS, "README.md", "training.json", "curves.png")
 
 
 def push(folder: Path, repository: str, *, private: bool = False, message: str = "") -> str:

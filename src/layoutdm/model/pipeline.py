@@ -9,26 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from layoutdm.constraints import report
 from layoutdm.diffusion.labels import LabelModel
-from layoutdm.diffusion.network import Bools, Denoiser, Ints, Query
+from layoutdm.diffusion.network import Denoiser, Ints, Query
 from layoutdm.diffusion.sampler import Sampler, State, draws_bags
 from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import stream
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import ModelConfig
 from layoutdm.model.decode import decode
-from layoutdm.model.detail import Detail
 from layoutdm.model.prepare import Prepared, batch, in_listed_order, listed, prepare
 from layoutdm.model.result import Frame, Result
 from layoutdm.model.task import task_of
 from layoutdm.spec import Condition, Spec
 
 Request = Spec | Mapping[str, Any] | str | Path | None
-
-Floats = NDArray[np.float64]
 
 WINDOW = 4  # batches that are planned together, so that layouts of like size meet
 ENOUGH = 8  # layouts in a batch, from where on a new batch costs less than filling up slots
@@ -59,13 +55,11 @@ class Model:
         denoiser: Denoiser,
         name: str = "",
         label_model: LabelModel | None = None,
-        detail: Detail | None = None,
     ) -> None:
         self.config = config
         self.denoiser = denoiser
         self.name = name
         self.label_model = label_model
-        self.detail = detail
 
     @classmethod
     def from_pretrained(
@@ -272,18 +266,15 @@ class Model:
             if trace:
                 for row, job in enumerate(jobs):
                     frames[row].append(self._frame(state, row, job.count))
-        inside = self._details(jobs, state.tokens, known.valid)
         results = []
         for row, job in enumerate(jobs):
             condition = job.prepared.condition
             tokens = state.tokens[row, : job.count]
-            boxes = None if inside is None else inside[row, : job.count]
             if job.prepared.bag is not None:
                 slots = in_listed_order(tokens, job.prepared)
                 tokens = tokens[slots]
-                boxes = None if boxes is None else boxes[slots]
                 frames[row] = [frame.reordered(slots) for frame in frames[row]]
-            layout, invalid = decode(tokens, condition, config, f"{seed}-{job.index}", boxes)
+            layout, invalid = decode(tokens, condition, config, f"{seed}-{job.index}")
             results.append(
                 Result(
                     layout, report(condition, layout), seed, job.index, invalid,
@@ -291,16 +282,6 @@ class Model:
                 )
             )  # fmt: skip
         return results
-
-    def _details(self, jobs: Sequence[_Job], tokens: Ints, valid: Bools) -> Floats | None:
-        """Values inside the bins of these tokens, (B, S, 4), where the model has them."""
-        if self.detail is None or not jobs[0].settings.detail:
-            return None
-        fixed = np.full((*valid.shape, 4), np.nan)
-        for row, job in enumerate(jobs):
-            given = job.prepared.condition.fixed
-            fixed[row, : len(given)] = given
-        return self.detail.boxes(tokens, valid, fixed, [job.stream for job in jobs])
 
     def _frame(self, state: State, row: int, count: int) -> Frame:
         tokenizer = self.config.tokenizer

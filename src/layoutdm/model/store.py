@@ -8,8 +8,7 @@ from pathlib import Path
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.model.config import CONFIG, ModelConfig
-from layoutdm.model.detail import Detail, belongs
-from layoutdm.model.hub import DETAIL, pull
+from layoutdm.model.hub import pull
 from layoutdm.model.label_file import FILE as LABELS
 from layoutdm.model.label_file import read as read_labels
 from layoutdm.model.onnx import FILE, OnnxDenoiser
@@ -38,28 +37,8 @@ def load(
     """
     folder = find(name, revision=revision)
     config = ModelConfig.read(folder)
-    if config.cells is not None:
-        raise LayoutdmError(
-            f"{folder}: is a detail network, which only draws inside the bins of another model; "
-            f"load the model whose folder holds it as `{DETAIL}`"
-        )
     denoiser = OnnxDenoiser(folder / FILE, config.traits, threads)
-    labels = _label_model(folder, config)
-    return Model(config, denoiser, str(name), labels, _detail(folder, config, threads))
-
-
-def _detail(folder: Path, config: ModelConfig, threads: int | None) -> Detail | None:
-    """The detail network in a folder of its own, if there is one."""
-    inner = folder / DETAIL
-    if not (inner / CONFIG).is_file():
-        return None
-    own = ModelConfig.read(inner)
-    if not belongs(own, config):
-        raise LayoutdmError(
-            f"{inner}: belongs to a model with other labels, bins or another number of elements; "
-            f"train it with --detail-of {folder}, or remove it"
-        )
-    return Detail(own, OnnxDenoiser(inner / FILE, own.traits, threads), config.tokenizer.bins)
+    return Model(config, denoiser, str(name), _label_model(folder, config))
 
 
 def _label_model(folder: Path, config: ModelConfig) -> LabelModel | None:
@@ -97,9 +76,8 @@ def fingerprint(name: str | Path) -> str:
     """A short text that changes when the model's files do."""
     folder = find(name)
     digest = hashlib.sha256()
-    needed = (CONFIG, FILE)
-    for file in (*needed, LABELS, f"{DETAIL}/{CONFIG}", f"{DETAIL}/{FILE}"):
-        if file in needed or (folder / file).is_file():
+    for file in (CONFIG, FILE, LABELS):
+        if file != LABELS or (folder / file).is_file():
             digest.update((folder / file).read_bytes())
     return digest.hexdigest()[:16]
 

@@ -122,35 +122,6 @@ def kmeans_bins(boxes: Floats, count: int = 32, *, seed: int = 0, limit: int = 1
     return Bins("kmeans", _four(centres))
 
 
-def split_bins(boxes: Floats, coarse: Bins, parts: int = 8, seed: int = 0) -> Bins:
-    """Finer bins: up to `parts` for each of the coarse ones, clusters of the values that it holds.
-
-    A coarse bin that holds no value keeps its centre, so that none is without a finer one.
-    """
-    from sklearn.cluster import KMeans  # the learn half only: the run half reads saved centres
-
-    _check_count(parts)
-    ids = coarse.encode(boxes)
-    centres: list[list[float]] = []
-    for a in range(4):
-        fine: list[float] = []
-        for cell, middle in enumerate(coarse.centres[a]):
-            values = np.round(boxes[ids[:, a] == cell, a], 5)
-            distinct = np.unique(values)
-            if len(distinct) > parts:
-                model = KMeans(parts, n_init=3, random_state=seed).fit(values[:, None])
-                distinct = np.unique(np.clip(model.cluster_centers_[:, 0], 0.0, 1.0))
-            fine += distinct.tolist() if len(distinct) else [float(middle)]
-        centres.append(fine)
-    return Bins("split", _four([np.array(part) for part in centres]))
-
-
-def cells(fine: Bins, coarse: Bins) -> tuple[Ints, Ints, Ints, Ints]:
-    """The coarse bin that each of the finer ones belongs to, for the four attributes."""
-    x, y, w, h = (coarse.encode_one(a, fine.centres[a]) for a in range(4))
-    return x, y, w, h
-
-
 def fit_bins(boxes: Floats, kind: str = "kmeans", count: int = 32, seed: int = 0) -> Bins:
     """Bins of the named kind for these (n, 4) boxes."""
     if len(boxes) == 0 and kind != "uniform":

@@ -53,14 +53,6 @@ def model_card(facts: Facts) -> str:
         if facts.base_labels
         else ""
     )
-    purpose = "A layoutdm model: it completes layouts from whatever is known about them."
-    example = "layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet"
-    if config.bins == "split":
-        purpose = (
-            "A detail network: it draws where values lie inside the bins of another model, whose "
-            "folder holds it as `detail`. The bound below is that of these places."
-        )
-        example = "layoutdm generate --model FOLDER --set detail=false  # without it"
     return f"""---
 library_name: layoutdm
 tags:
@@ -70,10 +62,10 @@ tags:
 
 # Layouts like those of {facts.data}
 
-{purpose}
+A layoutdm model: it completes layouts from whatever is known about them.
 
 ```sh
-{example}
+layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet
 ```
 
 {origin}## Data

@@ -18,7 +18,7 @@ from layoutdm.tokens import Tokenizer
 from layoutdm.train.networks import NetworkConfig
 
 CHOICES = {
-    "bins": ("kmeans", "uniform", "percentile", "percentile-unique", "split"),
+    "bins": ("kmeans", "uniform", "percentile", "percentile-unique"),
     "learning_rate_schedule": ("cosine", "plateau", "constant"),
     "times": ("uniform", "stratified", "importance"),
     "optimizer": ("adamw", "muon"),
@@ -260,8 +260,6 @@ class TrainConfig:
         """
         if self.kind == "paper":
             return {}
-        if self.number_weight == 0:  # a detail network: it draws inside coarse bins, all in turn
-            return {"default": {"steps": 20, "top_p": 0.9, "order": "elements"}}
         usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
         if self.in_sequence:
             usual |= {"order": "elements", "size_at_once": False}
@@ -317,26 +315,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate_schedule": "plateau",
         "warmup_steps": 0,
         "batch_size": 64,
-    },
-    # Draws values inside the bins of another model: labels, coarse boxes and their number are
-    # known. Little is left open, so a small network will do.
-    "detail": {
-        "batch_size": 64,
-        "width": 128,
-        "layers": 2,
-        "heads": 4,
-        "feedforward": 512,
-        "bins": "split",
-        "bin_count": 8,
-        "tasks": (0.0, 0.0, 0.0, 0.0, 1.0),
-        "about_noise": (0.0,),
-        "in_sequence": 0.7,
-        "next_element": 0.6,
-        "clear": 0.2,
-        "cover_most": 30.0,
-        "dropout": 0.1,
-        "number_weight": 0.0,
-        "learning_rate": 2e-3,
     },
     # For tests and laptops: seconds to a first result.
     "tiny": {"width": 64, "layers": 2, "heads": 4, "feedforward": 128, "batch_size": 32,

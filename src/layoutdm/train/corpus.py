@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from layoutdm.boxes import reading_order
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
-from layoutdm.tokens import Bins, Tokenizer, cells
+from layoutdm.tokens import Tokenizer
 from layoutdm.train.config import TASKS, TrainConfig
 from layoutdm.train.losses import Batch
 
@@ -34,17 +33,13 @@ CHUNK = 8  # batches sorted by length together: little padding, still random bat
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """tokens (N, 5) and boxes (N, 4) of all elements; layout i starts at starts[i].
-
-    cells (N, 4): for a network that draws values inside coarser bins, these bins.
-    """
+    """tokens (N, 5) and boxes (N, 4) of all elements; layout i starts at starts[i]."""
 
     tokenizer: Tokenizer
     tokens: Ints
     boxes: Floats
     starts: Ints
     counts: Ints
-    cells: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -74,21 +69,6 @@ def pack(layouts: Sequence[Layout], tokenizer: Tokenizer) -> Corpus:
     tokens = np.column_stack([tokenizer.label_ids(names), tokenizer.bins.encode(boxes)])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     return Corpus(tokenizer, tokens, boxes, starts, counts)
-
-
-def with_cells(corpus: Corpus, coarse: Bins) -> Corpus:
-    """With the coarse bins of all values, and elements in top-left order of their coarse boxes.
-
-    Elements that are equal there stay in their true order. The sampler knows the coarse boxes and
-    takes the elements in the same order, so the first of two equal ones is the upper one.
-    """
-    of_bin = cells(corpus.tokenizer.bins, coarse)
-    found = np.stack([of_bin[a][corpus.tokens[:, 1 + a]] for a in range(4)], axis=1)
-    layout = np.repeat(np.arange(len(corpus)), corpus.counts)
-    order = reading_order(coarse.decode(found), layout)
-    return replace(
-        corpus, tokens=corpus.tokens[order], boxes=corpus.boxes[order], cells=found[order]
-    )
 
 
 def label_sequences(corpus: Corpus) -> list[Ints]:
@@ -131,8 +111,6 @@ def make_batch(
     counts, number_first = corpus.counts[indices], config.kind == "element"
     size, slots = len(indices), int(counts.max()) if number_first else config.max_elements
     tasks = _draw_tasks(size, config, rng) if task is None else np.full(size, task)
-    if corpus.cells is not None:  # labels and coarse boxes are known, and so is the order
-        tasks, ordered = np.full(size, REFINEMENT), True
     in_order = rng.random(size) < config.ordered
     in_order = (
         (in_order & np.isin(tasks, ORDERED_TASKS if config.ordered_tasks else UNCONDITIONAL))
@@ -159,9 +137,7 @@ def make_batch(
         position = np.where(
             in_order[:, None] & present, np.maximum(1 + rank - given[:, None], 0), 0
         )
-    if corpus.cells is not None:
-        about = np.where(present[..., None], 1 + corpus.cells[source], 0)
-    elif number_first and config.about_levels:
+    if number_first and config.about_levels:
         about = _drafts(corpus, source, present & (tasks == REFINEMENT)[:, None], config, rng)
     return Batch(
         torch.from_numpy(tokens),

@@ -59,13 +59,11 @@ def export_model(
     about_noise: Sequence[float] = (),
     card: str | None = None,
     label_model: LabelModel | None = None,
-    cells: Bins | None = None,
 ) -> Path:
     """Write the model folder; each file is complete or not there, and config.json comes last.
 
     `number_histogram` counts the train layouts with 1, 2, ... elements. `canvas` is the usual
-    width and height. `about_noise` are the standard deviations of the draft noise levels. `cells`
-    are the coarse bins inside which a detail network draws.
+    width and height. `about_noise` are the standard deviations of the draft noise levels.
     """
     module = _module(network)
     arrays = {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
@@ -82,8 +80,6 @@ def export_model(
         "about_noise": [float(value) for value in about_noise],
         "label_network": label_model is not None,
     }
-    if cells is not None:
-        config["cells"] = cells.to_dict()
     if sampling:
         config["sampling"] = dict(sampling)
     folder.mkdir(parents=True, exist_ok=True)

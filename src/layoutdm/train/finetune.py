@@ -70,7 +70,8 @@ def mean_weights(base: Network, network: Network, share: float) -> Network:
     mixed.load_state_dict(
         {name: torch.lerp(own[name], old[name].to(own[name]), share) for name in own}
     )
-    return mixed.to(next(network.parameters()).device).eval()
+    mixed.eval()
+    return mixed
 
 
 def label_rows(table: Tensor, known: tuple[str, ...], labels: tuple[str, ...]) -> Tensor:

@@ -26,12 +26,11 @@ from layoutdm.data import Dataset
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
-from layoutdm.model.config import ModelConfig
-from layoutdm.tokens import Tokenizer, fit_bins, split_bins
+from layoutdm.tokens import Tokenizer, fit_bins
 from layoutdm.train import checkpoint as checkpoints
 from layoutdm.train.card import Facts, model_card
 from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import label_sequences, pack, with_cells
+from layoutdm.train.corpus import label_sequences, pack
 from layoutdm.train.curves import save_curves
 from layoutdm.train.export import LoadedModel, count_numbers, export_model, write_bytes
 from layoutdm.train.finetune import adapt, mean_weights, wider
@@ -69,16 +68,12 @@ def train(
     out: Path,
     *,
     base: LoadedModel | None = None,
-    detail_of: ModelConfig | None = None,
     resume: bool = False,
     watcher: Watcher | None = None,
     tensorboard: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> TrainReport:
-    """Train on a data set and write the model folder.
-
-    `base` is a model to fine-tune, `detail_of` one inside whose bins this one is to draw.
-    """
+    """Train on a data set and write the model folder. `base` is a model to fine-tune."""
     watcher = watcher or Silent()
     run = out / RUN
     check_folder(out, resume=resume)
@@ -92,21 +87,17 @@ def train(
     start = read_start(run) if resume else None
     config = _with_budget(config if base is None or start else _like_base(config, base))
     if start is None:
-        tokenizer = make_tokenizer(dataset, train_layouts, config, base, detail_of)
+        tokenizer = make_tokenizer(dataset, train_layouts, config, base)
         known = base.tokenizer.labels if base is not None else ()
         shape = config.network_config(tokenizer)
         if base is not None:
             shape = wider(base, tokenizer, config)
-        coarse = None if detail_of is None else detail_of.tokenizer.bins
-        start = Start(tokenizer, shape, known, coarse)
+        start = Start(tokenizer, shape, known)
     tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
     network = build(start.network) if base is None else adapt(base, tokenizer, config)
-    packed, held_out = pack(train_layouts, tokenizer), pack(val_layouts, tokenizer)
-    if start.cells is not None:
-        packed, held_out = with_cells(packed, start.cells), with_cells(held_out, start.cells)
     trainer = Trainer(
-        network, packed, held_out, config, run,
+        network, pack(train_layouts, tokenizer), pack(val_layouts, tokenizer), config, run,
         watcher=watcher, tensorboard=tensorboard, stop=stop,
     )  # fmt: skip
     if trainer.team.main:
@@ -120,7 +111,7 @@ def train(
         if config.base_share:
             assert base is not None
             best = mean_weights(adapt(base, tokenizer, config), best, config.base_share)
-            bound = trainer.validation.bound(best, trainer.schedule, device=trainer.team.device)
+            bound = trainer.validation.bound(best, trainer.schedule)
             report = replace(report, bound=bound.nats, bits=bound.bits)
             watcher.notice(f"mean with the base: {bound.nats:.2f} nats per layout")
         facts = _facts(dataset, train_layouts, val_layouts, start, config, report)
@@ -130,7 +121,7 @@ def train(
                 label_sequences(trainer.train), len(tokenizer.labels),
                 epochs=config.label_epochs, seed=config.seed, progress=watcher.notice,
             )  # fmt: skip
-        _write_model(out, best, start, config, train_layouts, facts, label_model)
+        _write_model(out, best, tokenizer, config, train_layouts, facts, label_model)
     trainer.team.wait()
     return report
 
@@ -176,29 +167,11 @@ def make_tokenizer(
     layouts: Sequence[Layout],
     config: TrainConfig,
     base: LoadedModel | None,
-    detail_of: ModelConfig | None = None,
 ) -> Tokenizer:
-    """Bins fitted to the train boxes; or the base model's, whose weights belong to its bins.
-
-    A detail network has the labels of the model that it belongs to, and splits its bins.
-    """
+    """Bins fitted to the train boxes; or the base model's, whose weights belong to its bins."""
     if base is not None:
         return Tokenizer(dataset.labels, base.tokenizer.bins, base.tokenizer.max_elements)
     boxes = np.concatenate([np.asarray(layout.boxes) for layout in layouts])
-    if (detail_of is not None) != (config.bins == "split"):
-        raise LayoutdmError(
-            "a detail network draws inside the bins of another model, so the preset detail and "
-            "--detail-of MODEL go together; give both or neither"
-        )
-    if detail_of is not None:
-        if not detail_of.traits.number_first:
-            raise LayoutdmError(
-                "the model of --detail-of leaves slots empty, so it can have no detail network; "
-                "it should be an element network"
-            )
-        coarse = detail_of.tokenizer
-        fine = split_bins(boxes, coarse.bins, config.bin_count)
-        return Tokenizer(coarse.labels, fine, coarse.max_elements)
     return Tokenizer(
         dataset.labels, fit_bins(boxes, config.bins, config.bin_count), config.max_elements
     )
@@ -323,7 +296,7 @@ def _facts(
 
 
 def _write_model(
-    out: Path, network: Network, start: Start, config: TrainConfig,
+    out: Path, network: Network, tokenizer: Tokenizer, config: TrainConfig,
     layouts: Sequence[Layout], facts: Facts, label_model: LabelModel | None,
 ) -> None:  # fmt: skip
     counts = [len(layout) for layout in layouts]
@@ -331,10 +304,10 @@ def _write_model(
     training: dict[str, Any] = config.to_dict()
     write_bytes(out / "training.json", (json.dumps(training, indent=1) + "\n").encode())
     export_model(
-        network, start.tokenizer, config.noise_schedule(), out, sampling=config.usual_sampling(),
-        number_histogram=count_numbers(counts, start.tokenizer.max_elements),
+        network, tokenizer, config.noise_schedule(), out, sampling=config.usual_sampling(),
+        number_histogram=count_numbers(counts, tokenizer.max_elements),
         canvas=usual_canvas(layouts),
         about_noise=config.about_noise if network.config.about_levels else (),
         card=model_card(facts),
-        label_model=label_model, cells=start.cells,
+        label_model=label_model,
     )  # fmt: skip

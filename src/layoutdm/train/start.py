@@ -21,7 +21,6 @@ class Start:
     tokenizer: Tokenizer
     network: NetworkConfig
     base_labels: tuple[str, ...] = ()
-    cells: Bins | None = None  # those inside which the network draws, if it is a detail network
 
 
 def write_start(folder: Path, start: Start) -> None:
@@ -31,7 +30,6 @@ def write_start(folder: Path, start: Start) -> None:
         "max_elements": start.tokenizer.max_elements,
         "network": start.network.to_dict(),
         "base_labels": list(start.base_labels),
-        "cells": None if start.cells is None else start.cells.to_dict(),
     }
     write_bytes(folder / FILE, json.dumps(record, indent=1).encode())
 
@@ -44,11 +42,7 @@ def read_start(folder: Path) -> Start | None:
         bins = Bins.from_dict(record["bins"])
         tokenizer = Tokenizer(tuple(record["labels"]), bins, int(record["max_elements"]))
         network = NetworkConfig.from_dict(record["network"])
-        coarse = record.get("cells")
-        return Start(
-            tokenizer, network, tuple(record["base_labels"]),
-            None if coarse is None else Bins.from_dict(coarse),
-        )  # fmt: skip
+        return Start(tokenizer, network, tuple(record["base_labels"]))
     except FileNotFoundError:
         return None
     except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:

@@ -119,9 +119,7 @@ class Trainer:
             local_level,
             torch.from_numpy(weight[rows]).to(device),
             torch.from_numpy(noise[:, rows]).to(device),
-            config.kind == "element"
-            and config.number_weight > 0
-            and step % config.number_every == 0,
+            config.kind == "element" and step % config.number_every == 0,
         )
         value = float(self.team.total(loss.detach().double())) / self.team.size
         if not math.isfinite(value):

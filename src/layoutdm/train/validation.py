@@ -54,7 +54,6 @@ class Validation:
 
     batches: tuple[FixedBatch, ...]
     levels: int
-    number: bool = True  # whether the number of elements is to be predicted, too
 
     @classmethod
     def create(
@@ -76,7 +75,7 @@ class Validation:
             offset = torch.from_numpy(rng.random(len(indices)))
             elements = int(corpus.counts[indices].sum())
             batches.append(FixedBatch(batch, offset, number, elements))
-        return cls(tuple(batches), config.validate_levels, config.number_weight > 0)
+        return cls(tuple(batches), config.validate_levels)
 
     @torch.no_grad()
     def bound(
@@ -101,7 +100,7 @@ class Validation:
             batch = fixed.batch if device is None else to_device(fixed.batch, device)
             offset = fixed.offset.to(batch.tokens.device)
             sums[0] += self._variational(network, schedule, batch, offset, fixed.seed)
-            if network.config.number_first and self.number:
+            if network.config.number_first:
                 nothing = torch.zeros_like(batch.valid)
                 sums[1] += number_loss(network, batch, nothing).sum().cpu()
             sums[2] += len(offset)
