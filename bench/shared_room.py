@@ -15,29 +15,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import layoutdm
+from keeping_apart import MORE, KeepingApart
 from layoutdm import Layout, data
 from layoutdm.boxes import from_corners, to_corners
 from layoutdm.model.store import find, fingerprint
-from layoutdm.tokens import Tokenizer
-from layoutdm.train.clear import labels_apart, shared_room
-from layoutdm.train.corpus import pack
 from tune_sampling import TASKS, conditions
 
 CROWDED = 15  # elements
-
-
-def on_top(layout: Layout, apart: NDArray[Any], tokenizer: Tokenizer, more: float) -> bool:
-    """Whether two elements whose labels keep apart share more than this."""
-    labels = tokenizer.label_ids(list(layout.labels))
-    pairs = apart[labels[:, None], labels] > 0
-    np.fill_diagonal(pairs, False)
-    return bool((pairs & (shared_room(np.asarray(layout.boxes)) > more)).any())
 
 
 def main() -> None:
@@ -47,17 +35,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--task", action="append", choices=TASKS)
     parser.add_argument("--count", type=int, default=1000, help="layouts of val to use")
-    parser.add_argument("--more", type=float, default=0.25, help="share of the smaller element")
+    parser.add_argument("--more", type=float, default=MORE, help="share of the smaller element")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     model, opened = layoutdm.load(given.model), data.open(given.data)
     tokenizer = model.config.tokenizer
-    fitting = [one for one in opened["train"] if 0 < len(one) <= tokenizer.max_elements]
-    apart = labels_apart(pack(fitting, tokenizer)).numpy()
+    keeping = KeepingApart(opened["train"], tokenizer)
     real = list(opened["val"])[: given.count]
 
     def report(what: str, layouts: Sequence[Layout]) -> None:
-        found = np.array([on_top(layout, apart, tokenizer, given.more) for layout in layouts])
+        found = np.array([keeping.broken(layout, given.more) for layout in layouts])
         crowded = np.array([len(layout) >= CROWDED for layout in layouts])
         row = {
             "model": fingerprint(find(given.model)), "data": Path(given.data).name, "what": what,

@@ -1,4 +1,4 @@
-"""Choose sampling settings on the val split: FID, alignment and violation of candidates.
+"""Choose sampling settings on the val split: FID, alignment, overlap, violation of candidates.
 
     python bench/tune_sampling.py MODEL DATA --out tuning.jsonl
     python bench/tune_sampling.py MODEL DATA --out tuning.jsonl --task c --set temperature=0.9
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import layoutdm
+from keeping_apart import KeepingApart
 from layoutdm import Layout, Spec, data, metrics
 from layoutdm.evaluate.requests import asked_relations
 from layoutdm.metrics.features import FeatureNetwork, features_for, load_features
@@ -75,6 +76,7 @@ def measure(
     task: str,
     settings: dict[str, Any],
     seed: int,
+    keeping: KeepingApart,
 ) -> dict[str, Any]:
     wish = {name: settings[name] for name in WISH if name in settings}
     specs = conditions(task, real, len(real), seed, **wish)
@@ -91,6 +93,7 @@ def measure(
         "fid": metrics.fid(features.extract(made), features.extract(real)),
         "alignment": float(metrics.alignment(packed.bbox, packed.mask)),
         "overlap": float(metrics.overlap(packed.bbox, packed.mask)),
+        "on_top": keeping.share(made),
         "elements": float(np.mean([len(layout) for layout in made])),
         "milliseconds": 1000 * seconds / len(made),
     }
@@ -112,7 +115,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     model = layoutdm.load(given.model)
-    real = list(data.open(given.data)["val"])[: given.count]
+    opened = data.open(given.data)
+    real = list(opened["val"])[: given.count]
+    keeping = KeepingApart(opened["train"], model.config.tokenizer)
     network = load_features(given.features) if given.features else features_for(model.labels)
     assert network is not None, "no feature network fits the model's labels"
     own = {name: json.loads(value) for name, value in (text.split("=", 1) for text in given.set)}
@@ -125,7 +130,7 @@ def main() -> None:
         for settings in [own] if own else candidates(task):
             if json.dumps([task, settings, given.seed, network.hash]) in done:
                 continue
-            row = measure(model, network, real, task, settings, given.seed)
+            row = measure(model, network, real, task, settings, given.seed, keeping)
             with given.out.open("a") as stream:
                 stream.write(json.dumps(row) + "\n")
             shown = {k: round(v, 4) for k, v in row.items() if isinstance(v, float)}

@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 
 import layoutdm
+from keeping_apart import KeepingApart
 from layoutdm import data
 from layoutdm.metrics.features import features_for, load_features
 from tune_sampling import measure
@@ -33,14 +34,16 @@ def main() -> None:
     parser.add_argument("--strength", type=float, action="append", help="instead of the usual ones")
     given = parser.parse_args()
     model = layoutdm.load(given.model)
-    real = list(data.open(given.data)["val"])[: given.count]
+    opened = data.open(given.data)
+    real = list(opened["val"])[: given.count]
+    keeping = KeepingApart(opened["train"], model.config.tokenizer)
     network = load_features(given.features) if given.features else features_for(model.labels)
     assert network is not None, "no feature network fits the model's labels"
     for strength in given.strength or STRENGTHS:
         settings: dict[str, object] = {"relation_strength": strength}
         if given.start is not None:
             settings["relation_range"] = [given.start, 1.0]
-        row = measure(model, network, real, "relation", settings, given.seed)
+        row = measure(model, network, real, "relation", settings, given.seed, keeping)
         with given.out.open("a") as stream:
             stream.write(json.dumps(row) + "\n")
         print(f"strength {strength:g}: FID {row['fid']:.2f}, violation {row['violation']:.3f}")
