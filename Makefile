@@ -61,8 +61,18 @@ MODELS ?= models
 models: $(VENV)/.everything
 	@test -d "$(DATA)/rico25" -a -d "$(DATA)/publaynet" || { echo "Say where the data are: \
 	make models DATA=FOLDER, a folder that holds rico25 and publaynet." >&2; exit 1; }
-	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25 --epochs 50 --seed 0 \
+	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25-first --epochs 50 --seed 0 \
 	  --set in_sequence=0.25 --set validate_steps=940 --set number_blind=true
+	$(TRAIN_BY_TWO) $(DATA)/rico25 --out $(MODELS)/rico25-second --from $(MODELS)/rico25-first \
+	  --epochs 48 --seed 1 --learning-rate 5e-4 --set dropout=0.1 --set ordered_tasks=true \
+	  --set ordered=0.6 --set in_sequence=0.5 --set label_order=0 --set clear=0.15 \
+	  --set clear_from=0.35 --set cover_most=30 --set tasks=0.42,0.22,0.10,0.12,0.14 \
+	  --set base_share=0.5 --set validate_steps=1128
+	$(TRAIN_BY_TWO) $(DATA)/rico25 --out $(MODELS)/rico25 --from $(MODELS)/rico25-second \
+	  --epochs 4 --seed 2 --learning-rate 6e-5 --set warmup_steps=50 --set ordered_tasks=true \
+	  --set ordered=0.6 --set in_sequence=0.4 --set label_order=0 --set clear=0.15 \
+	  --set clear_from=0.35 --set tasks=0.42,0.22,0.10,0.12,0.14 --set number_weight=0.1 \
+	  --set number_every=2 --set base_share=0.5 --set label_epochs=12 --set validate_steps=188
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
 	  --bin-count 256 --set validate_steps=1205 --set number_blind=true
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \

@@ -156,8 +156,10 @@ def test_the_mean_with_the_base(tmp_path: Path, base: LoadedModel) -> None:
     weights = {}
     for share in (0.0, 0.25, 1.0):
         out = tmp_path / str(share)
-        report = train(data, replace(TINY, base_share=share), out, base=base)
-        weights[share] = load_network(out).network.state_dict()
+        report = train(data, replace(TINY, base_share=share, cover_most=30.0), out, base=base)
+        found = load_network(out).network
+        weights[share] = found.state_dict()
+        assert found.config.cover_most == 30.0 - 20.0 * share
         assert f"{report.bound:.2f} nats" in (out / "README.md").read_text()
     kept = base.network.state_dict()
     for name, new in weights[0.0].items():

@@ -60,16 +60,19 @@ def adapt(base: LoadedModel, tokenizer: Tokenizer, config: TrainConfig) -> Netwo
     return network
 
 
-def mean_weights(base: Network, network: Network, share: float) -> Network:
-    """The network with weights between both: this share of the base's, the rest its own."""
-    mixed = build(network.config)
+def mean_weights(base: LoadedModel, tuned: Network, adapted: Network, share: float) -> Network:
+    """Between a network and the base that it was tuned from: this share of the base's weights.
+
+    adapted: the base with the labels of the tuned network. The most that covering costs is a number
+    like the weights, so it is their mean, too.
+    """
+    most = share * base.network.config.cover_most + (1 - share) * tuned.config.cover_most
+    mixed = build(replace(tuned.config, cover_most=most))
     assert isinstance(mixed, nn.Module)
-    assert isinstance(base, nn.Module)
-    assert isinstance(network, nn.Module)
-    old, own = base.state_dict(), network.state_dict()
-    mixed.load_state_dict(
-        {name: torch.lerp(own[name], old[name].to(own[name]), share) for name in own}
-    )
+    assert isinstance(tuned, nn.Module)
+    assert isinstance(adapted, nn.Module)
+    old, own = adapted.state_dict(), tuned.state_dict()
+    mixed.load_state_dict({name: torch.lerp(own[name], old[name], share) for name in own})
     mixed.eval()
     return mixed
 

@@ -110,7 +110,8 @@ def train(
         best = trainer.state.best_network()
         if config.base_share:
             assert base is not None
-            best = mean_weights(adapt(base, tokenizer, config), best, config.base_share)
+            adapted = adapt(base, tokenizer, config)
+            best = mean_weights(base, best, adapted, config.base_share)
             bound = trainer.validation.bound(best, trainer.schedule)
             report = replace(report, bound=bound.nats, bits=bound.bits)
             watcher.notice(f"mean with the base: {bound.nats:.2f} nats per layout")
