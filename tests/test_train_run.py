@@ -86,6 +86,8 @@ def test_models_sample_as_they_were_trained() -> None:
     assert in_order["completion"] == {"ordered": True}
     assert in_order["c"] == {"ordered": True, "label_top_p": 1.0}
     assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
+    both = preset("element", ordered_tasks=True, label_epochs=2).usual_sampling()
+    assert both["relation"] == {"ordered": True} and "relation" not in in_order
     with_labels = preset("element", label_epochs=2).usual_sampling()
     assert with_labels["unconditional"] == in_order["unconditional"]
     assert with_labels["c"] == in_order["c"] and "completion" not in with_labels

@@ -273,6 +273,8 @@ class TrainConfig:
         if self.in_sequence and learned:
             by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
             by_task["c"] |= {"label_top_p": 1.0}
+        if self.in_sequence and self.label_epochs and self.ordered_tasks:
+            by_task["relation"] = {"ordered": True}
         return {"default": usual, **by_task}
 
     def to_dict(self) -> dict[str, Any]:
