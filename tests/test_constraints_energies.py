@@ -290,6 +290,23 @@ def test_bin_costs_are_slopes_of_the_expected_energy(seed: int) -> None:
     np.testing.assert_allclose(push, touched, atol=2e-5)
 
 
+@pytest.mark.parametrize("name", ["below", "left_of", "overlapping", "larger"])
+def test_relations_of_place_can_leave_sizes_alone(name: str) -> None:
+    guide, _ = relation_guide(name)
+    flat = [np.log(np.full((1, 2, 16), 1 / 16)) for _ in range(4)]
+    moved = {}
+    for move_sizes in (True, False):
+        logs = [x.copy() for x in flat]
+        guide.update(logs, 30.0, move_sizes=move_sizes)
+        moved[move_sizes] = [bool((abs(logs[a] - flat[a]) > 1e-6).any()) for a in range(4)]
+    sizes, places = moved[False][2:], moved[False][:2]
+    assert places == moved[True][:2]
+    if name == "larger":
+        assert sizes == [True, True] and moved[True] == moved[False]
+    else:
+        assert sizes == [False, False] and any(moved[True][2:])
+
+
 def test_expected_energy_meets_more_at_the_same_strength() -> None:
     guide, _ = relation_guide("below")
     flat = [np.log(np.full((1, 2, 16), 1 / 16)) for _ in range(4)]

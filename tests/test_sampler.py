@@ -329,7 +329,7 @@ def test_guidance_runs_between_posterior_and_draw_in_its_range_of_levels():
     class Push:
         levels = 0
 
-        def update(self, log_probabilities, strength, updates):
+        def update(self, log_probabilities, strength, updates, *, move_sizes):
             assert (strength, updates) == (7.0, 2)
             self.levels += 1
             log_probabilities[0][..., 1:] = -1e3

@@ -30,9 +30,17 @@ class BinCosts:
     """Prepared for one set of hinges; a "use" is a hinge's dependence on one pair."""
 
     def __init__(
-        self, parts: hinges.Hinges, flat: Ints, centres: Floats, depends: NDArray[np.bool_]
+        self,
+        parts: hinges.Hinges,
+        flat: Ints,
+        centres: Floats,
+        depends: NDArray[np.bool_],
+        move_sizes: bool = True,
     ) -> None:
-        """`flat` (pairs,) is row * 4 + attribute, `centres` (pairs, K) their bins."""
+        """`flat` (pairs,) is row * 4 + attribute, `centres` (pairs, K) their bins.
+
+        move_sizes False: where edges are compared, every width and height costs the same.
+        """
         pair_of = np.full(4 * (int(parts.at.max(initial=0)) // hinges.MEASURES + 1), -1)
         pair_of[flat] = np.arange(len(flat))
         rows, measures = np.divmod(parts.at, hinges.MEASURES)
@@ -56,6 +64,8 @@ class BinCosts:
         self._attribute = attribute[order]
         self._weight = parts.weights[end, hinge][order]
         self._constant = self._weight * _CONSTANT[self._measure, self._attribute]
+        if not move_sizes:
+            self._constant[(self._attribute >= 2) & (self._measure < hinges.CENTRE_Y)] = 0.0
         self._area = np.flatnonzero(self._measure == hinges.AREA)
         self._bent = np.flatnonzero(self._measure >= hinges.ASPECT)
         self._bins = centres[self._pair]

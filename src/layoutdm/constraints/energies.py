@@ -69,7 +69,7 @@ class Guide:
         rows, measures = np.divmod(self.hinges.at, hinges.MEASURES)
         np.logical_or.at(needed, rows.ravel(), _DEPENDS[measures.ravel()])
         self._extra = bool((measures >= hinges.ASPECT).any())
-        self._bin_costs: BinCosts | None = None
+        self._bin_costs: dict[bool, BinCosts] = {}
         # Sorted by attribute, so that each attribute's pairs are one slice.
         attribute, row = np.nonzero((needed & np.isnan(compiled.exact)).T)
         self._flat = row * 4 + attribute
@@ -129,6 +129,7 @@ class Guide:
         variable: Variable = "probabilities",
         keep_mass: bool = True,
         relaxation: Relaxation = "bins",
+        move_sizes: bool = True,
     ) -> None:
         """Push log-probabilities, in place, towards lower energy; `updates` gradient steps.
 
@@ -138,7 +139,8 @@ class Guide:
         bin is drawn, not when; False leaves it to the sampler's own normalisation, as published.
         `relaxation` "box" takes the energy of the expected box, as published. "bins" takes the
         expected energy: bins that meet the wishes keep their proportions, so that many more
-        wishes are met at the same loss of likelihood.
+        wishes are met at the same loss of likelihood. `move_sizes` False (with "bins"): relations
+        of place move elements, but do not stretch them.
         """
         if not len(self._flat) or strength == 0:
             return
@@ -153,7 +155,7 @@ class Guide:
             measured = hinges.measures(boxes, self._extra)
             values = self.hinges.values(measured)
             if relaxation == "bins":
-                np.multiply(self._bins()(boxes, measured, values), strength, out=push)
+                np.multiply(self._bins(move_sizes)(boxes, measured, values), strength, out=push)
                 changed = push.any(-1)
                 if variable == "log_probabilities" or not keep_mass:  # else it cancels
                     push -= _over(np.einsum("pk,pk->p", push, self._weights), mass)[:, None]
@@ -190,10 +192,12 @@ class Guide:
                 self._gathered[part, self.sizes[a] :] = padding
         return self._gathered
 
-    def _bins(self) -> BinCosts:
-        if self._bin_costs is None:
-            self._bin_costs = BinCosts(self.hinges, self._flat, self._centres, _DEPENDS)
-        return self._bin_costs
+    def _bins(self, move_sizes: bool) -> BinCosts:
+        if move_sizes not in self._bin_costs:
+            self._bin_costs[move_sizes] = BinCosts(
+                self.hinges, self._flat, self._centres, _DEPENDS, move_sizes
+            )
+        return self._bin_costs[move_sizes]
 
     def _weigh(self, logits: Floats) -> tuple[Floats, Floats]:
         """Fill self._weights with exp(logits - peak); (peaks, sums of weights) of the pairs."""

@@ -162,7 +162,12 @@ class DenseStep:
             for block, log in zip(self.blocks, logs, strict=True)
             for m in range(max(block.first, 1), block.last)
         ]
-        guide.update(own, strength=settings.relation_strength, updates=settings.relation_updates)
+        guide.update(
+            own,
+            strength=settings.relation_strength,
+            updates=settings.relation_updates,
+            move_sizes=settings.relation_sizes,
+        )
 
     def _rule_out(self, block: Block, log: Floats, step: Step) -> None:
         if step.s == 0:  # clean data holds no MASK and nothing that is not allowed

@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 class Guide(Protocol):
     """Moves log-probabilities of the bins of x, y, width, height, in place, towards a wish."""
 
-    def update(self, log_probabilities: Sequence[Any], strength: float, updates: int) -> None: ...
+    def update(
+        self, log_probabilities: Sequence[Any], strength: float, updates: int, *, move_sizes: bool
+    ) -> None: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -234,6 +234,7 @@ class RevealStep:
             views,
             strength=self.settings.relation_strength,
             updates=self.settings.relation_updates,
+            move_sizes=self.settings.relation_sizes,
         )
 
     def _rows(

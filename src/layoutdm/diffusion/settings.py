@@ -47,6 +47,9 @@ class Settings:
     relation_strength: float = 50.0
     relation_updates: int = 3
     relation_range: tuple[float, float] = (0.0, 1.0)  # share of the levels that are guided
+    # Relations of place may change sizes, too. Where sizes are decided before places, as with
+    # order=elements, that stretches elements towards those that they should be beside.
+    relation_sizes: bool = True
     ordered: bool = False  # elements in top-left order, where no box is known
     # Which tokens are decided first: any, as the forward process masks them, or one element after
     # the other, each label, width, height, x, y. At each level the schedule says how many. Always
@@ -66,7 +69,7 @@ class Settings:
                     f"{name} {getattr(self, name)!r} is unknown; choose one of: "
                     f"{', '.join(allowed)}"
                 )
-        for name in ("ordered", "size_at_once", "labels_first", "lazy"):
+        for name in ("ordered", "size_at_once", "labels_first", "relation_sizes", "lazy"):
             value = getattr(self, name)
             _check(isinstance(value, bool), name, value, "true or false")
         _check(self.steps is None or _whole(self.steps, 1), "steps", self.steps, "1 or more")
