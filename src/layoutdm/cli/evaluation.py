@@ -130,7 +130,7 @@ def run(choice: Choice) -> list[Path]:
         batch_size=choice.batch_size,
     )
     prepare(choice.out, plan)
-    own = _own_steps(model, tasks)
+    own = _own_steps(model, TASKS)  # the report also holds tasks of earlier calls
     return evaluate_cells(model, plan, todo, reference, other, network, missing, own, choice.out)
 
 
