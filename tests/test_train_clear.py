@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -92,6 +93,24 @@ def test_covered_shares_are_areas_of_boxes(free: float) -> None:
             assert found[row, y] == pytest.approx(min(total, 1.0))
 
 
+def test_what_leaves_the_canvas_counts_as_covered() -> None:
+    """Half of a box beyond the upper edge, a fifth beyond the right one; nothing else around."""
+    tokens = torch.tensor([[[0, 0, MASK[2], 0, 2], [0, *MASK[1:]]]])  # 0.4 tall, x = 0.25
+    tokens = torch.cat([tokens, tokens])
+    tokens[1, 0, 1], tokens[1, 0, 3] = 2, 1  # x = 0.75, 0.5 wide: up to the edge
+    centres = ((0.25, 0.5, 0.85), (0.0, 0.4, 0.6, 0.9), CENTRES[2], CENTRES[3])
+    network = certain((0, 0, 0, 0, 0), [0.25] * 4)
+    network.config = replace(network.config, centres=centres)
+    slot = torch.zeros(2, dtype=torch.long)
+    nothing = covered_by_y(network, tokens, slot, APART)
+    assert not nothing.any()
+    found = covered_by_y(network, tokens, slot, APART, canvas=True)
+    assert found[0].tolist() == pytest.approx([0.5, 0.0, 0.0, 0.25])
+    assert found[1].tolist() == pytest.approx([0.6, 0.2, 0.2, 0.4])
+    found = covered_by_y(network, tokens, slot, APART, 0.2, canvas=True)  # a fifth is free
+    assert found[1].tolist() == pytest.approx([0.5, 0.0, 0.0, 0.25])
+
+
 def _edges(x: int, y: int, w: int, h: int) -> tuple[float, ...]:
     cx, cy, width, height = (CENTRES[i][v] for i, v in enumerate((x, y, w, h)))
     return cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2
@@ -169,6 +188,75 @@ def test_training_with_it_finds_the_free_place() -> None:
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.2 * losses[0]
+
+
+def test_with_room_a_second_element_follows_the_drawn_one() -> None:
+    batch = batch_of([[[0, 1, 1, 1, 2], [0, 0, 3, 0, 0], [1, 2, 2, 0, 1]]])
+    network = certain((1, 1, 0, 1, 1), [1.0, 0.0, 0.0, 0.0])
+    loss = covering_loss(network, batch, noise_for(batch, element=0.5), APART, room=True)
+    # Both are drawn at 0.1 to 0.3, as wide as the first, which covers 0.2 to 0.6. So half of one
+    # is covered, and the next lies on it altogether.
+    costs = [-math.log(1 - ALMOST_ALL * covered) for covered in (0.5, 1.0)]
+    assert float(loss) == pytest.approx(sum(costs) / 2, rel=1e-6)
+    assert len(network.asked) == 6
+    assert network.asked[3][0].tolist() == [[0, 1, 1, 1, 2], [0, 1, 0, 1, 1], [1, *MASK[1:]]]
+    last = batch_of([[[0, 1, 1, 1, 2], [0, 0, 3, 0, 0]]])  # none follows
+    loss = covering_loss(network, last, noise_for(last, element=0.9), APART, room=True)
+    assert float(loss) == pytest.approx(costs[0], rel=1e-6)
+
+
+def test_with_room_completion_does_not_know_later_labels() -> None:
+    known = torch.zeros((1, 3, 5), dtype=torch.bool)
+    known[:, 0] = True
+    batch = batch_of([[[0, 1, 0, 1, 0], [1, 0, 2, 0, 1], [1, 2, 3, 1, 2]]], known)
+    network = certain((0, 1, 0, 1, 2), [0.25] * 4)
+    covering_loss(network, batch, noise_for(batch, element=0.0), APART, room=True)
+    first, second = network.asked[0], network.asked[3]
+    assert first[0, 1:].tolist() == [[1, *MASK[1:]], list(MASK)]
+    assert second[0, 2].tolist() == [1, *MASK[1:]]  # its own label, when its turn has come
+
+
+class Table(torch.nn.Module):
+    """Log-chances that do not depend on the question, to be learned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.config = NetworkConfig(SIZES, edges=9, centres=CENTRES, width=8, heads=1)
+        self.scores = torch.nn.ParameterList(
+            torch.linspace(-1, 1, size, dtype=torch.float64) for size in SIZES
+        )
+
+    def forward(self, query: Query) -> Prediction:
+        shape = query.tokens.shape[:2]
+        never = torch.full((1,), -50.0, dtype=torch.float64)
+        found = [torch.log_softmax(torch.cat([part, never]), dim=0) for part in self.scores]
+        return Prediction(tuple(part.expand(*shape, -1) for part in found))
+
+
+def test_with_room_the_gradient_is_that_of_the_mean_over_what_is_drawn() -> None:
+    """Against the mean over all widths, heights and x, written out."""
+    rows = 40_000
+    batch = batch_of([[[0, 0, 1, 0, 2], [0, 0, 3, 0, 0]]] * rows)
+    noise = noise_for(batch, element=0.9)
+    noise[1] = torch.from_numpy(np.random.default_rng(0).random(batch.tokens.shape))
+    table = Table()
+    covering_loss(table, batch, noise, APART, room=True).backward()  # type: ignore[arg-type]
+    exact = Table()
+    _, log_x, log_y, log_w, log_h = (
+        part[0, 0, :-1] for part in exact(Query(batch.tokens[:1], None)).log_probs
+    )
+    total = torch.zeros((), dtype=torch.float64)
+    for x, w, h in product(range(3), range(2), range(3)):
+        tokens = torch.tensor([[[0, 0, 1, 0, 2], [0, x, MASK[2], w, h]]])
+        covered = covered_by_y(exact, tokens, torch.tensor([1]), APART, canvas=True)  # type: ignore[arg-type]
+        cost = -torch.log1p(-ALMOST_ALL * (log_y.exp() * covered[0]).sum())
+        total = total + (log_x[x] + log_w[w] + log_h[h]).exp() * cost
+    total.backward()
+    for m in (1, 2, 3, 4):
+        found, wanted = table.scores[m].grad, exact.scores[m].grad
+        assert found is not None and wanted is not None
+        assert wanted.abs().max() > 0.002
+        assert found.numpy() == pytest.approx(wanted.numpy(), abs=0.003)
 
 
 def test_labels_that_keep_apart_are_found() -> None:

@@ -125,6 +125,7 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
         ({"clear": -1.0}, "must be 0 or more"),
         ({"clear_from": 0.3}, "and 0 without clear"),
         ({"clear_from": 1.0, "clear": 0.2}, "from 0 up to 1"),
+        ({"clear_room": True}, "set clear above 0"),
         ({"base_share": 1.5}, "must be from 0 to 1"),
         ({"cover_most": 0.0}, "must be greater than 0"),
         ({"cover_most": 20.0, "space": False}, "needs an element network with edges and space"),

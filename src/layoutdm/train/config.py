@@ -93,6 +93,8 @@ class TrainConfig:
     # Shares of a box that may be covered for nothing: what rounding to few bins makes of real
     # elements that touch. With a bin for every value of the data it is 0.
     clear_from: float = 0.0
+    # Sizes and x learn from it, too, and leaving the canvas counts as much as covering.
+    clear_room: bool = False
 
     # Loss
     auxiliary_weight: float = 0.1
@@ -182,6 +184,10 @@ class TrainConfig:
         _require(
             0 <= self.clear_from < 1 and (not self.clear_from or self.clear > 0),
             f"clear_from must be from 0 up to 1, and 0 without clear, got {self.clear_from}",
+        )
+        _require(
+            not self.clear_room or self.clear > 0,
+            "clear_room says what clear counts; set clear above 0, or clear_room to false",
         )
         cover_most = self.cover_most
         _require(

@@ -65,7 +65,10 @@ class Objective(nn.Module):
             loss = loss * levels
         if settings.clear:
             assert self.apart is not None, "with `clear` it must be known which labels keep apart"
-            covering = covering_loss(self.network, batch, uniform, self.apart, settings.clear_from)
+            covering = covering_loss(
+                self.network, batch, uniform, self.apart, settings.clear_from,
+                room=settings.clear_room,
+            )  # fmt: skip
             loss = loss + settings.clear * covering
         if with_number:
             # Completion shows whole elements; the other tasks leave the number to be guessed.
