@@ -49,3 +49,33 @@ def test_labels_may_have_a_top_p_of_their_own(kind, filter):
         assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.04)
     assert shares.min() > 0.01
     assert np.all(drawn[..., 1:] == 0)
+
+
+@pytest.mark.parametrize("order", ["random", "elements"])
+@pytest.mark.parametrize("kind", [DenseStep, RevealStep])
+def test_centres_and_sizes_are_drawn_so_that_boxes_fit(kind, order):
+    """The network loves the last value of everything; which of a pair comes first is by chance."""
+    love = np.array([0.04, 0.03, 0.03, 0.9, 0.0])
+    network, schedule = Constant((np.array([0.4, 0.3, 0.3, 0.0]), *[love] * 4)), Schedule()
+    fits = np.ones((4, 4), dtype=bool)
+    fits[2:, 2:] = False  # large sizes and late centres do not go together
+    nobody = np.ones((4, 4), dtype=bool)
+    nobody[3] = False  # the largest height goes with no y: then any y will do
+    known = unknown(200, 4, on_canvas=(fits, nobody))
+    settings = Settings(steps=100, order=order)
+    sampler = Sampler(network, schedule, settings)
+    sampler._stepper = lambda known: kind(network, schedule, settings, known, True)
+    seen = None
+    together = np.zeros((200, 4), dtype=bool)  # x and width decided in the same step
+    for state in sampler.walk(known, [stream(0, i) for i in range(200)]):
+        masked = state.tokens == 5
+        if seen is not None:
+            together |= (seen & ~masked)[..., 1] & (seen & ~masked)[..., 3]
+        seen = masked
+    drawn = state.tokens
+    apart = ~together
+    assert apart.mean() > 0.9
+    assert fits[drawn[..., 3], drawn[..., 1]][apart].all()
+    assert (drawn[..., 2] == 3).mean() > 0.8  # and y's largest value is not lost
+    free = sampler.run(unknown(200, 4), [stream(0, i) for i in range(200)])
+    assert not fits[free[..., 3], free[..., 1]].all()

@@ -140,3 +140,26 @@ def test_uniform_bins_follow_the_published_rule_at_ties_too() -> None:
     assert got[:, 3].tolist() == torch.round(32 * sizes).long().tolist()
     assert np.array_equal(got[:, 0], got[:, 1])
     assert np.array_equal(got[:, 2], got[:, 3])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(KINDS), st.integers(1, 40), st.integers(0, 5))
+def test_no_box_on_the_canvas_is_said_to_leave_it(kind: str, count: int, seed: int) -> None:
+    bins = fit_bins(boxes(), kind, count)
+    rng = np.random.default_rng(seed)
+    size = rng.random((500, 2)) ** 2
+    centre = size / 2 + (1 - size) * rng.choice([0.0, 0.3, 1.0], (500, 2))  # many touch an edge
+    ids = bins.encode(np.concatenate([centre, size], axis=1))
+    for axis in range(2):
+        assert bins.on_canvas(axis)[ids[:, 2 + axis], ids[:, axis]].all()
+
+
+def test_boxes_that_leave_the_canvas_are_told() -> None:
+    """With a bin for every hundredth only those that touch the edge are in doubt."""
+    bins = Bins("kmeans", (*[np.arange(101) / 100] * 2, *[np.arange(1, 101) / 100] * 2))  # type: ignore[arg-type]
+    for axis in range(2):
+        half, centre = bins.centres[2 + axis][:, None] / 2, bins.centres[axis]
+        beyond = np.maximum(half - centre, centre + half - 1)
+        allowed = bins.on_canvas(axis)
+        assert allowed[beyond <= 0].all()
+        assert not allowed[beyond > 0.0076].any()

@@ -12,7 +12,7 @@ import numpy as np
 
 from layoutdm.diffusion.draw import keep_top_k, keep_top_p
 from layoutdm.diffusion.grid import Step
-from layoutdm.diffusion.known import Floats, Known
+from layoutdm.diffusion.known import Floats, Known, partner
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
 from layoutdm.diffusion.process import jump_masses, posterior
 from layoutdm.diffusion.reveal import LOG_FLOOR, TINY, guides, mask_chances
@@ -79,7 +79,9 @@ class DenseStep:
         prediction = self.denoiser(self.known.query(tokens, step.level))
         logs = []
         for block, predicted in zip(self.blocks, self.predicted, strict=True):
-            self._predict(block, prediction.log_probs, predicted, ~decided[..., block.modalities])
+            self._predict(
+                block, prediction.log_probs, predicted, ~decided[..., block.modalities], tokens
+            )
             now = tokens[..., block.modalities]
             chances = self._chances(predicted, now, step, stay)
             log = np.log(np.maximum(chances, TINY, out=chances), out=chances)
@@ -108,7 +110,12 @@ class DenseStep:
         return chances
 
     def _predict(
-        self, block: Block, log_probs: tuple[Array, ...], out: Floats, undecided: Bools
+        self,
+        block: Block,
+        log_probs: tuple[Array, ...],
+        out: Floats,
+        undecided: Bools,
+        tokens: Ints,
     ) -> None:
         """p(z_0) of a block, up to a factor for each token; what is not allowed is 0.
 
@@ -119,6 +126,8 @@ class DenseStep:
         settings = self.settings
         filtered = settings.filter == "prediction"
         self._restrict(block, out)
+        if self.keep_decided:
+            self._keep_on_canvas(block, out, tokens)
         out -= out.max(axis=-1, keepdims=True)
         if filtered and settings.temperature != 1.0:
             out /= settings.temperature
@@ -134,6 +143,15 @@ class DenseStep:
         self._forbid_pad(block, log)
         if block.first == 0 and self.known.labels is not None:
             log[:, :, 0, : block.size][~self.known.labels] = -np.inf
+
+    def _keep_on_canvas(self, block: Block, log: Floats, tokens: Ints) -> None:
+        """Rule out values with which a box would leave it, where centre or size is decided."""
+        if self.known.on_canvas is None:
+            return
+        for m in range(max(block.first, 1), block.last):
+            other = tokens[..., partner(m)]
+            fits = self.known.fitting(m, other.reshape(-1)).reshape(*other.shape, -1)
+            log[:, :, m - block.first, : block.size][~fits] = -np.inf
 
     def _forbid_pad(self, block: Block, log: Floats) -> None:
         if self.known.pad is None:

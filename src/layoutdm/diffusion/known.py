@@ -31,6 +31,11 @@ class Readings:
     third: Ints  # (B, S): of the canvas, 0 for the upper one; -1 where it may be any
 
 
+def partner(modality: int) -> int:
+    """Of x the width, of y the height, and the other way round; all as numbers of modalities."""
+    return modality + 2 if modality <= 2 else modality - 2
+
+
 @dataclass(frozen=True)
 class Known:
     """B layouts of up to S slots.
@@ -51,11 +56,28 @@ class Known:
     turns: Ints | None = None  # (B, S): when each slot has its turn; None: in their order
     reading: Readings | None = None  # layouts whose elements get ranks and turns before any box
     guide: Guide | None = None
+    # (widths, x) and (heights, y): pairs of values with which a box lies on the canvas; None: any.
+    # Once one of a pair is decided, the other is drawn from those that go with it.
+    on_canvas: tuple[Bools, Bools] | None = None
 
     @property
     def counts(self) -> Ints:
         """Number of valid slots of each layout."""
         return np.asarray(self.valid.sum(axis=1), dtype=np.int64)
+
+    def fitting(self, modality: int, other: Ints) -> Bools:
+        """Values of x, y, width or height with which boxes fit: (n, values).
+
+        other (n,): of the same boxes the size, or the centre. All values where it is not decided,
+        and where none would fit.
+        """
+        assert self.on_canvas is not None
+        sizes_first = self.on_canvas[(modality - 1) % 2]
+        table = sizes_first if modality <= 2 else sizes_first.T
+        found = np.ones((len(other), table.shape[1]), dtype=bool)
+        decided = other < len(table)
+        found[decided] = table[other[decided]]
+        return found | ~found.any(axis=1, keepdims=True)
 
     def query(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 
 from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
 from layoutdm.diffusion.grid import Step
-from layoutdm.diffusion.known import Floats, Known
+from layoutdm.diffusion.known import Floats, Known, partner
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
@@ -154,7 +154,7 @@ class RevealStep:
         log_probs = self.denoiser(query).log_probs
         if guided:
             self._steer(tokens, log_probs, rows)
-        logits = self._rows(log_probs, element, at, modality, guided)
+        logits = self._rows(tokens, log_probs, element, at, modality, guided)
         weights, share = self._weights(logits, modality), (uniform - stay) / (1.0 - stay)
         values = draw(weights, share)
         if self.wished is not None:
@@ -239,6 +239,7 @@ class RevealStep:
 
     def _rows(
         self,
+        tokens: Ints,
         log_probs: tuple[Array, ...],
         element: Ints,
         at: Ints,
@@ -264,6 +265,9 @@ class RevealStep:
                 part[~pad.reshape(-1)[element[mine]], size] = -np.inf
             if m == 0 and labels is not None:
                 part[:, :size][~labels.reshape(-1, size)[element[mine]]] = -np.inf
+            if m and self.known.on_canvas is not None:
+                other = tokens.reshape(-1, 5)[element[mine], partner(m)]
+                part[:, :size][~self.known.fitting(m, other)] = -np.inf
             rows[mine, :states] = part
         return rows
 

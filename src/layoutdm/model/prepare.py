@@ -232,6 +232,7 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         turns=turns,
         reading=_readings(group, slots),
         guide=_guide(group, tokenizer),
+        on_canvas=(tokenizer.bins.on_canvas(0), tokenizer.bins.on_canvas(1)),
     )
 
 

@@ -21,6 +21,9 @@ from layoutdm.errors import LayoutdmError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Bools = NDArray[np.bool_]
+
+ROUNDING = 1e-5  # files round their values to some digits
 ATTRIBUTES = ("x", "y", "width", "height")
 
 
@@ -60,6 +63,19 @@ class Bins:
     def decode(self, ids: Ints) -> Floats:
         """(..., 4) bin numbers to (..., 4) boxes."""
         return np.stack([self.centres[a][ids[..., a]] for a in range(4)], axis=-1)
+
+    def on_canvas(self, axis: int) -> Bools:
+        """(sizes, centres): whether a box on the canvas can have this width and x, or height and y.
+
+        A bin stands for all values that are nearest to its centre, so one pair of them suffices.
+
+        >>> uniform_bins(4).on_canvas(0).astype(int).tolist()
+        [[1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 0]]
+        """
+        low, high = _cells(self.centres[axis])
+        half = _cells(self.centres[2 + axis])[0][:, None] / 2
+        # The smallest size of its bin: rounding must not rule out a box that touches the edge.
+        return np.asarray((high >= half - ROUNDING) & (low <= 1 - half + ROUNDING))
 
     def error(self, boxes: Floats) -> dict[str, float]:
         """Mean absolute quantisation error of each attribute on these (n, 4) boxes."""
@@ -141,6 +157,12 @@ def _percentile_centres(values: Floats, count: int, unique: bool) -> Floats:
     ordered = np.unique(values) if unique else np.sort(values)
     groups = np.array_split(ordered, min(count, len(ordered)))
     return np.unique(np.clip([group.mean() for group in groups], 0.0, 1.0))
+
+
+def _cells(centres: Floats) -> tuple[Floats, Floats]:
+    """The smallest and largest value from 0 to 1 that belongs to each centre."""
+    middles = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[0.0], middles]), np.concatenate([middles, [1.0]])
 
 
 def _four(arrays: Sequence[Floats]) -> tuple[Floats, Floats, Floats, Floats]:
