@@ -49,14 +49,15 @@ def test_boxes_come_in_order_and_within_an_element_label_size_place(masked, step
 @given(masks)
 @settings(max_examples=100, deadline=None)
 def test_with_enough_steps_only_size_and_the_next_label_share_one(masked):
-    decided = steps_of(masked, 75)
-    for step in range(75):
+    decided = steps_of(masked, 76)
+    follows = np.cumsum(masked.any(axis=1))  # elements that are known take no turns
+    for step in range(76):
         slots, attributes = np.nonzero(decided == step)
         together = [(int(slot), int(m)) for slot, m in zip(slots, attributes, strict=True)]
         for i, (slot, m) in enumerate(together):
             for other, n in together[i + 1 :]:
                 same_size = slot == other and {m, n} == {WIDTH, HEIGHT}
-                next_label = other == slot + 1 and (m, n) == (Y, LABEL)
+                next_label = follows[other] == follows[slot] + 1 and (m, n) == (Y, LABEL)
                 assert same_size or next_label
 
 
@@ -68,14 +69,32 @@ def test_no_two_elements_are_placed_in_the_same_step_while_steps_suffice(slots, 
     assert np.all(decided[:, X] < decided[:, Y])  # a box's own places see each other
 
 
-@pytest.mark.parametrize(("slots", "steps"), [(21, 40), (16, 30), (24, 30), (16, 20)])
-def test_with_fewer_steps_elements_share_sizes_and_x_but_not_y(slots, steps):
+@pytest.mark.parametrize(("slots", "steps"), [(21, 40), (16, 30), (24, 30), (16, 20), (16, 18)])
+def test_with_fewer_steps_an_element_begins_before_the_last_one_is_placed(slots, steps):
     masked = np.ones((slots, 5), dtype=bool)
     masked[:, LABEL] = False
     decided = steps_of(masked, steps)
-    assert len(set(decided[:, Y])) == slots
-    assert len(set(decided[:, X])) < slots
-    assert np.all(decided[:, X] < decided[:, Y])
+    for attribute in (WIDTH, X, Y):
+        assert len(set(decided[:, attribute])) == slots
+    assert np.all(decided[:, WIDTH] < decided[:, X])
+    assert np.all(decided[:, X] < decided[:, Y])  # a box's own values see each other
+    assert np.any(decided[1:, WIDTH] <= decided[:-1, Y])
+    # Elements wait for each other as evenly as whole steps allow.
+    assert np.ptp(np.diff(decided[:, WIDTH])) <= 1
+
+
+@given(st.integers(2, 25), st.integers(4, 30), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_as_few_elements_as_possible_share_their_step(slots, steps, sizes_known):
+    """Two turns before the first y with unknown sizes, one with known sizes: the rest is for y."""
+    masked = np.ones((slots, 5), dtype=bool)
+    masked[:, LABEL] = False
+    if sizes_known:
+        masked[:, WIDTH:] = False
+    decided = steps_of(masked, steps)
+    assert len(set(decided[:, Y])) == min(slots, steps - (1 if sizes_known else 2))
+    shared = np.bincount(decided[:, Y])
+    assert np.ptp(shared[shared > 0]) <= 1
 
 
 def test_width_comes_before_height_if_wished_and_the_steps_suffice():
@@ -95,7 +114,7 @@ def test_labels_come_first_where_wished():
 
 def test_labels_that_come_first_are_decided_one_by_one_while_steps_suffice():
     masked = np.ones((1, 9, 5), dtype=bool)
-    for steps, together in ((36, 1), (30, 3), (28, 1), (22, 3), (12, 3)):
+    for steps, together in ((36, 1), (35, 3), (22, 3), (12, 3), (4, 9)):
         ranks = decision_ranks(masked, steps, np.array([True]))[0]
         counts = np.unique(ranks[:, LABEL], return_counts=True)[1]
         assert counts.tolist() == [together] * (9 // together), steps

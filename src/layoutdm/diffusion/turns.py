@@ -1,7 +1,9 @@
 """When each token is decided if one element follows the other.
 
-What is decided in the same step is drawn without seeing each other. With a step for every token
-nothing is; with fewer steps, tokens that depend on each other the least share one.
+What is decided in the same step is drawn without seeing each other. Within an element label, size,
+x and y come one after the other. With many steps an element begins when the one before it is
+done; with fewer it begins earlier, so that its size is decided along with x or y of others. Only
+with fewer steps than elements do some share all their turns, as few as possible.
 """
 
 from __future__ import annotations
@@ -15,41 +17,19 @@ from layoutdm.diffusion.network import Bools, Ints
 
 # Size before place: edges that line up with others follow from a known size.
 DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
-Y = 2
+LABEL, Y, WIDTH, HEIGHT = 0, 2, 3, 4
 
-# Turns of (label, x, y, width, height) within an element, and how many turns an element takes: the
-# last turns of one element are the first of the next.
-ONE_BY_ONE = ((0, 3, 4, 1, 2), 4)  # only y shares its turn, with the next element's label
-SIZE_AT_ONCE = ((0, 2, 3, 1, 1), 3)  # and width with height
-NEXT_SIZE = ((-1, 1, 2, 0, 0), 2)  # x with the next label, y with the next width and height
+LABELS_TOGETHER = 3  # labels that come before all boxes, if the steps do not suffice for each
+LABEL_SHARE = 0.25  # of the steps, at most, for such labels
+ALMOST = 1e-9  # a product that should be a whole number is not rounded down
 
 
-class Plan(NamedTuple):
-    """How elements take their turns."""
+class _Stages(NamedTuple):
+    """The turns that elements take one after the other; B layouts."""
 
-    turns: tuple[int, ...]
-    length: int  # turns of an element, or of elements that take them together
-    together: int = 1
-    labels_together: int = 1  # where all labels come first
-    y_alone: bool = False  # elements together decide labels, sizes and x at once, y one by one
-
-
-def _y_alone(together: int) -> Plan:
-    """Sizes of some elements, their x, then y of one after the other: y keeps them apart."""
-    return Plan(NEXT_SIZE[0], together + 1, together, labels_together=3, y_alone=True)
-
-
-# Tried in this order until the steps suffice. Elements whose y come together are last, because
-# their boxes cannot keep out of each other's way.
-PLANS = [
-    Plan(*ONE_BY_ONE),
-    Plan(*SIZE_AT_ONCE),
-    Plan(*SIZE_AT_ONCE, labels_together=3),
-    Plan(*NEXT_SIZE),
-    Plan(*NEXT_SIZE, labels_together=3),
-    *(_y_alone(together) for together in (2, 3, 4, 6)),
-    *(Plan(*NEXT_SIZE, together, max(3, together)) for together in (2, 3, 4, 6, 9, 13, 25)),
-]
+    of: Ints  # (B, 5): which of them each token takes
+    number: Ints  # (B,): of these turns
+    apart: Ints  # (B,): turns from one element's begin to the next one's, if steps suffice
 
 
 def decision_ranks(
@@ -67,43 +47,91 @@ def decision_ranks(
     size_at_once: width and height share a turn even if the steps would suffice for two.
 
     >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
-    >>> decision_ranks(masked, 5).tolist()  # label, size, x, the other label
+    >>> decision_ranks(masked, 6).round(3).tolist()  # label, size, x, the other label
     [[[0.125, 0.625, 0.0, 0.375, 0.375], [0.875, 0.0, 0.0, 0.0, 0.0]]]
-    >>> decision_ranks(masked, 5, size_at_once=False).tolist()  # width before height
-    [[[0.1, 0.7, 0.0, 0.3, 0.5], [0.9, 0.0, 0.0, 0.0, 0.0]]]
+    >>> decision_ranks(masked, 5).round(3).tolist()  # the other label along with x
+    [[[0.167, 0.833, 0.0, 0.5, 0.5], [0.833, 0.0, 0.0, 0.0, 0.0]]]
     """
-    ranks = np.zeros(masked.shape)
-    left = np.arange(len(masked))
-    early = np.zeros(len(masked), dtype=bool) if labels_first is None else labels_first
-    if places is None:
-        places = np.tile(np.arange(masked.shape[1]), (len(masked), 1))
-    for plan in PLANS[size_at_once:]:
-        turn, count = _turns(masked[left], early[left], places[left], plan)
-        fits = (count <= steps) | (plan is PLANS[-1])
-        share = (turn[fits] + 0.5) / np.maximum(count[fits], 1)[:, None, None]
-        ranks[left[fits]] = np.where(masked[left[fits]], share, 0.0)
-        left = left[~fits]
-        if not len(left):
-            break
-    return ranks
-
-
-def _turns(masked: Bools, early: Bools, places: Ints, plan: Plan) -> tuple[Ints, Ints]:
-    """The turn of each masked token, without gaps, and the number of turns of each layout."""
     batch, slots, _ = masked.shape
-    group, member = np.divmod(places, plan.together)
-    keys = group[..., None] * plan.length + np.array(plan.turns)
-    if plan.y_alone:
-        keys[..., Y] += member
-    keys[early, :, 0] = places[early] // plan.labels_together - slots
-    last = slots * 5 + 1
-    flat = np.where(masked, keys, last).reshape(batch, -1)
-    order = np.argsort(flat, axis=1, kind="stable")
-    rising = np.take_along_axis(flat, order, axis=1)
-    new = np.zeros(rising.shape, dtype=np.int64)
-    new[:, 1:] = rising[:, 1:] != rising[:, :-1]
-    places = np.cumsum(new, axis=1)
-    turn = np.empty_like(places)
-    np.put_along_axis(turn, order, places, axis=1)
-    count = np.where(masked.reshape(batch, -1), turn + 1, 0).max(axis=1)
-    return turn.reshape(masked.shape), count
+    early = np.zeros(batch, dtype=bool) if labels_first is None else labels_first
+    if places is None:
+        places = np.tile(np.arange(slots), (batch, 1))
+    labels = masked[..., LABEL] & early[:, None]  # that come before all boxes
+    in_turn = masked.copy()
+    in_turn[..., LABEL] &= ~labels
+    elements: Bools = np.asarray(in_turn.any(axis=2))
+    stages = _stages(in_turn, size_at_once=True)
+    before, count = labels.sum(axis=1), elements.sum(axis=1)
+    if not size_at_once:
+        longer = _stages(in_turn, size_at_once=False)
+        suffices = before + _turns_needed(longer, count) <= steps
+        stages = _Stages(
+            np.where(suffices[:, None], longer.of, stages.of),
+            np.where(suffices, longer.number, stages.number),
+            np.where(suffices, longer.apart, stages.apart),
+        )
+    first = _turns_of_labels(before, before + _turns_needed(stages, count) <= steps, steps)
+    apart = _turns_apart(stages, count, steps - first)
+    begin = first[:, None] + _floor(_index(elements, places) * apart[:, None])
+    turn = begin[..., None] + stages.of[:, None, :]
+    together = first / np.maximum(before, 1)
+    of_labels = _floor(_index(labels, places) * together[:, None])
+    turn[..., LABEL] = np.where(labels, of_labels, turn[..., LABEL])
+    return _ranks(turn, masked)
+
+
+def _stages(in_turn: Bools, *, size_at_once: bool) -> _Stages:
+    """Label, size, x, y; without those that no element of the layout needs."""
+    needed: Bools = np.asarray(in_turn.any(axis=1))
+    of = np.zeros(needed.shape, dtype=np.int64)
+    count = np.zeros(len(needed), dtype=np.int64)
+    for m in DECIDED_AS:
+        along = needed[:, WIDTH] & size_at_once & (m == HEIGHT)
+        of[:, m] = np.where(along, of[:, WIDTH], count)
+        count = count + (needed[:, m] & ~along)
+    # A label tells little about the y before it, so these two may share a turn.
+    shares = needed[:, LABEL] & needed[:, Y]
+    return _Stages(of, count, np.asarray(np.maximum(count - shares, 1), dtype=np.int64))
+
+
+def _turns_needed(stages: _Stages, elements: Ints) -> Ints:
+    """So that no two elements get in each other's way."""
+    return np.asarray(stages.apart * np.maximum(elements - 1, 0) + stages.number)
+
+
+def _turns_apart(stages: _Stages, elements: Ints, steps: Ints) -> Floats:
+    """How many turns after an element's begin the next one begins, on average, (B,)."""
+    begins = np.maximum(steps - stages.number + 1, 1)  # at which an element can still be finished
+    evenly = (begins - 1) / np.maximum(elements - 1, 1)
+    shared = begins / np.maximum(elements, 1)  # fewer begins than elements
+    return np.asarray(np.where(begins < elements, shared, np.minimum(stages.apart, evenly)))
+
+
+def _turns_of_labels(labels: Ints, suffices: Bools, steps: int) -> Ints:
+    """How many turns these labels take, before any box."""
+    few = np.minimum(-(-labels // LABELS_TOGETHER), max(1, int(steps * LABEL_SHARE)))
+    return np.where(suffices, labels, few)
+
+
+def _index(chosen: Bools, places: Ints) -> Ints:
+    """(B, S): of the chosen slots, how many have their place before this one."""
+    order = np.argsort(places, axis=1)
+    sorted_ = np.take_along_axis(chosen, order, axis=1)
+    index = np.empty_like(places)
+    np.put_along_axis(index, order, np.cumsum(sorted_, axis=1) - sorted_, axis=1)
+    return index
+
+
+def _floor(values: Floats) -> Ints:
+    return np.floor(values + ALMOST).astype(np.int64)
+
+
+def _ranks(turn: Ints, masked: Bools) -> Floats:
+    """Turns without gaps, from 0 up to 1; 0 where nothing is decided."""
+    batch = len(turn)
+    flat, open_ = turn.reshape(batch, -1), masked.reshape(batch, -1)
+    used = np.zeros((batch, int(flat.max(initial=0)) + 1), dtype=bool)
+    used[np.nonzero(open_)[0], flat[open_]] = True
+    place = np.take_along_axis(np.cumsum(used, axis=1) - 1, flat, axis=1)
+    count = np.maximum(used.sum(axis=1), 1)[:, None]
+    return np.where(open_, (place + 0.5) / count, 0.0).reshape(masked.shape)
