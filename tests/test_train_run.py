@@ -127,6 +127,7 @@ def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> No
         ({"clear_from": 1.0, "clear": 0.2}, "from 0 up to 1"),
         ({"clear_room": True}, "set clear above 0"),
         ({"base_share": 1.5}, "must be from 0 to 1"),
+        ({"number_epochs": -1}, "must be a whole number from 0"),
         ({"cover_most": 0.0}, "must be greater than 0"),
         ({"cover_most": 20.0, "space": False}, "needs an element network with edges and space"),
     ],
@@ -170,6 +171,11 @@ def test_the_mean_with_the_base(tmp_path: Path, base: LoadedModel) -> None:
             assert torch.allclose(weights[1.0][name], kept[name])
             mean = 0.75 * new + 0.25 * kept[name]
             assert torch.allclose(weights[0.25][name], mean, atol=2e-3)
+    refitted = replace(TINY, base_share=0.25, cover_most=30.0, number_epochs=1)
+    train(data, refitted, tmp_path / "number", base=base)
+    again = load_network(tmp_path / "number").network.state_dict()
+    changed = {name for name in again if not torch.equal(again[name], weights[0.25][name])}
+    assert changed == {"number.weight", "number.bias"}
     with pytest.raises(LayoutdmError, match="give it with --from"):
         train(data, replace(TINY, base_share=0.5), tmp_path / "none")
 

@@ -110,6 +110,9 @@ class TrainConfig:
     # Of the model that training starts from, in the weights that are kept: their weighted mean is
     # often better than either at what each does best (Wortsman et al. 2022).
     base_share: float = 0.0
+    # Passes over the data that fit the guess of the number of elements anew at the end, and
+    # nothing else: after a mean of weights that guess is off.
+    number_epochs: int = 0
 
     # Optimiser
     optimizer: str = "adamw"  # "muon" orthogonalises the updates of the blocks' matrices
@@ -201,6 +204,14 @@ class TrainConfig:
         _require(
             isinstance(self.label_epochs, int),
             f"label_epochs must be a whole number, got {self.label_epochs}",
+        )
+        _require(
+            isinstance(self.number_epochs, int) and self.number_epochs >= 0,
+            f"number_epochs must be a whole number from 0, got {self.number_epochs}",
+        )
+        _require(
+            not self.number_epochs or self.kind == "element",
+            "number_epochs needs an element network, which decides the number of elements first",
         )
         used = self.kind == "element" and self.ordered > 0 and self.in_sequence > 0
         _require(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from layoutdm.train.corpus import batches_per_epoch, epoch_batches
 
-ORDER, CONTENT, NOISE, DROPOUT = range(4)  # purposes
+ORDER, CONTENT, NOISE, DROPOUT, NUMBER = range(5)  # purposes
 
 
 class Draws:

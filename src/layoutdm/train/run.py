@@ -36,6 +36,7 @@ from layoutdm.train.export import LoadedModel, count_numbers, export_model, writ
 from layoutdm.train.finetune import adapt, mean_weights, wider
 from layoutdm.train.label_model import fit_labels
 from layoutdm.train.networks import Network, build
+from layoutdm.train.number import fit_number
 from layoutdm.train.reporter import Silent, Watcher, read_metrics
 from layoutdm.train.start import Start, read_start, write_start
 from layoutdm.train.state import Counters
@@ -115,6 +116,8 @@ def train(
             bound = trainer.validation.bound(best, trainer.schedule)
             report = replace(report, bound=bound.nats, bits=bound.bits)
             watcher.notice(f"mean with the base: {bound.nats:.2f} nats per layout")
+        if config.number_epochs:
+            fit_number(best, trainer.train, config, progress=watcher.notice)
         facts = _facts(dataset, train_layouts, val_layouts, start, config, report)
         label_model = None
         if config.label_epochs:
@@ -241,6 +244,7 @@ def _like_base(config: TrainConfig, base: LoadedModel) -> TrainConfig:
         config, tasks=tasks, about_noise=about_noise or config.about_noise,
         ordered=0.0 if plain else config.ordered,
         label_epochs=0 if plain else config.label_epochs,
+        number_epochs=0 if plain else config.number_epochs,
         ordered_tasks=network.ahead or (config.ordered_tasks and not plain),
         max_elements=base.tokenizer.max_elements, bins=base.tokenizer.bins.kind,
         bin_count=max(base.tokenizer.bins.counts), kind=network.kind, width=network.width,
