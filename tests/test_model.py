@@ -366,6 +366,17 @@ def test_boxes_fit_and_fixed_values_stay(boxes, fixed):
     assert (fitted[:, 2:] > 0).all()
 
 
+def test_pages_are_drawn_on_the_canvas_not_moved_onto_it():
+    """Before boxes are fitted: a bin for every value of the data, so only rounding may stick out."""
+    pages = layoutdm.load("publaynet")
+    tall = {"label": "text", "x": 0.5, "y": 0.5, "width": 0.8, "height": 0.7}
+    for request in (None, {"elements": [tall], "more": True}):
+        for result in pages.generate(request, count=40, seed=0, trace=True):
+            drawn = result.trace[-1].boxes
+            ends = np.stack([drawn[:, :2] - drawn[:, 2:] / 2, drawn[:, :2] + drawn[:, 2:] / 2])
+            assert ends.min() > -0.02 and ends.max() < 1.02
+
+
 def test_a_wished_area_is_met_inside_the_bin(model):
     request = {"elements": [{"label": "Image", "area": 0.2}]}
     results = model.generate(request, count=30, steps=20)
