@@ -72,7 +72,8 @@ models: $(VENV)/.everything
 	  --epochs 4 --seed 2 --learning-rate 6e-5 --set warmup_steps=50 --set ordered_tasks=true \
 	  --set ordered=0.6 --set in_sequence=0.4 --set label_order=0 --set clear=0.15 \
 	  --set clear_from=0.35 --set tasks=0.42,0.22,0.10,0.12,0.14 --set number_weight=0.1 \
-	  --set number_every=2 --set base_share=0.5 --set label_epochs=12 --set validate_steps=188
+	  --set number_every=2 --set base_share=0.5 --set number_epochs=8 --set label_epochs=12 \
+	  --set validate_steps=188
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
 	  --bin-count 256 --set validate_steps=1205 --set number_blind=true
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \
@@ -85,11 +86,17 @@ models: $(VENV)/.everything
 	  --epochs 24 --seed 3 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0.45 --set next_element=0.6 \
 	  --set tasks=0.36,0.34,0.08,0.12,0.10 --set validate_steps=1440 --set number_blind=true
-	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-fourth \
+	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet-fifth --from $(MODELS)/publaynet-fourth \
 	  --epochs 23 --seed 4 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
 	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0 --set next_element=0.6 \
 	  --set clear=0.2 --set cover_most=30 --set tasks=0.15,0.40,0.15,0.18,0.12 \
-	  --set label_epochs=12 --set validate_steps=1440 --set number_blind=true
+	  --set validate_steps=1440 --set number_blind=true
+	$(TRAIN_BY_TWO) $(DATA)/publaynet --out $(MODELS)/publaynet --from $(MODELS)/publaynet-fifth \
+	  --epochs 22 --seed 5 --learning-rate 3e-4 --set dropout=0.1 --set ordered_tasks=true \
+	  --set ordered=0.8 --set in_sequence=0.7 --set label_order=0 --set next_element=0.6 \
+	  --set clear=0.3 --set clear_room=true --set cover_most=30 \
+	  --set tasks=0.14,0.34,0.14,0.24,0.14 --set base_share=0.3 --set label_epochs=12 \
+	  --set validate_steps=480
 
 clean:
 	rm -rf $(VENV) $(OUT)
