@@ -22,6 +22,9 @@ class Step:
     level: int
     t: int
     s: int
+    # Share of the way from noise to data that lies behind after this step. Not rounded, as levels
+    # are: with 40 steps over 100 levels some steps would take two turns and others none.
+    done: float
 
 
 def plan(levels: int, steps: int, grid: str = "uniform", *, published: bool = False) -> list[Step]:
@@ -30,22 +33,29 @@ def plan(levels: int, steps: int, grid: str = "uniform", *, published: bool = Fa
         raise LayoutdmError(f"steps must be from 1 to {levels}, got {steps}")
     if published:
         return _published(levels, steps)
-    visited = _visited(levels, steps, grid)
-    return [Step(t, t, s) for t, s in pairwise(visited)]
+    shares = _shares(steps, grid)
+    visited = _visited(levels, shares)
+    return [
+        Step(t, t, s, 1 - share)
+        for (t, s), share in zip(pairwise(visited), shares[1:], strict=True)
+    ]
 
 
-def _visited(levels: int, steps: int, grid: str) -> list[int]:
-    """steps + 1 falling levels from `levels` to 0."""
+def _shares(steps: int, grid: str) -> list[float]:
+    """steps + 1 falling shares of the levels, from 1 to 0."""
     if grid == "uniform":
-        shares = [1 - i / steps for i in range(steps + 1)]
-    elif grid == "cosine":  # few tokens are decided early on, many late
-        shares = [math.cos(math.pi / 2 * i / steps) for i in range(steps + 1)]
-    else:
-        raise LayoutdmError(f"unknown grid {grid!r}; choose one of: {', '.join(GRIDS)}")
+        return [1 - i / steps for i in range(steps + 1)]
+    if grid == "cosine":  # few tokens are decided early on, many late
+        return [*(math.cos(math.pi / 2 * i / steps) for i in range(steps)), 0.0]
+    raise LayoutdmError(f"unknown grid {grid!r}; choose one of: {', '.join(GRIDS)}")
+
+
+def _visited(levels: int, shares: list[float]) -> list[int]:
+    """Falling levels from `levels` to 0 near these shares of them."""
     visited = [levels]
     for i, share in enumerate(shares[1:], start=1):
         # Rounding must neither repeat a level nor leave too few for the steps still to come.
-        visited.append(max(min(round(levels * share), visited[-1] - 1), steps - i))
+        visited.append(max(min(round(levels * share), visited[-1] - 1), len(shares) - 1 - i))
     return visited
 
 
@@ -61,6 +71,6 @@ def _published(levels: int, steps: int) -> list[Step]:
         index = int(i * levels / steps)
         skip = before - index - 1
         at = index - skip if index > skip else index
-        result.append(Step(index + 1, at + 1, at))
+        result.append(Step(index + 1, at + 1, at, 1 - i / steps))
         before = index
     return result

@@ -124,7 +124,7 @@ def third_chances(count: int) -> Floats:
     """(3, count): how likely the element of each rank stands in each third of the canvas.
 
     >>> third_chances(3).round(2).tolist()
-    [[0.87, 0.13, 0.01], [0.13, 0.75, 0.13], [0.01, 0.13, 0.87]]
+    [[0.87, 0.13, 0.01], [0.13, 0.73, 0.13], [0.01, 0.13, 0.87]]
     """
     edges = np.array(
         [

@@ -110,7 +110,7 @@ class RevealStep:
         masked = self.masked
         again, stay = mask_chances(self.schedule, self.settings, step)
         if self.in_turn:
-            decided, stay = masked & (self.ranks < self._due(step)), 0.0
+            decided, stay = masked & (self.ranks < step.done), 0.0
         else:
             decided = masked & (uniform >= stay)
         if again:
@@ -131,11 +131,6 @@ class RevealStep:
         if again:
             masked |= remasked
             np.copyto(tokens, np.broadcast_to(self.mask, tokens.shape), where=remasked)
-
-    def _due(self, step: Step) -> float:
-        """The share of tokens that are decided at the end of this step."""
-        first = float(self.schedule.level(self.schedule.steps).mask)
-        return 1.0 - float(self.schedule.level(step.s).mask) / first
 
     def _draw(self, tokens: Ints, step: Step, places: Ints, uniform: Floats, stay: float) -> Ints:
         """Values of the tokens at these flat places, from the network's prediction."""
