@@ -367,7 +367,7 @@ def test_boxes_fit_and_fixed_values_stay(boxes, fixed):
 
 
 def test_pages_are_drawn_on_the_canvas_not_moved_onto_it():
-    """Before boxes are fitted: a bin for every value of the data, so only rounding may stick out."""
+    """Before boxes are fitted; with a bin for every value only rounding may stick out."""
     pages = layoutdm.load("publaynet")
     tall = {"label": "text", "x": 0.5, "y": 0.5, "width": 0.8, "height": 0.7}
     for request in (None, {"elements": [tall], "more": True}):

@@ -79,3 +79,21 @@ def test_centres_and_sizes_are_drawn_so_that_boxes_fit(kind, order):
     assert (drawn[..., 2] == 3).mean() > 0.8  # and y's largest value is not lost
     free = sampler.run(unknown(200, 4), [stream(0, i) for i in range(200)])
     assert not fits[free[..., 3], free[..., 1]].all()
+
+
+@pytest.mark.parametrize("steps", [30, 33, 40, 45])
+@pytest.mark.parametrize("elements", [9, 10])
+def test_each_turn_has_a_step_of_its_own_though_levels_are_rounded(steps, elements):
+    """Nine elements take 28 turns, ten 31; 100 levels do not divide evenly into these steps."""
+    turns = 3 * elements + 1
+    sampler = Sampler(constant(), Schedule(), Settings(steps=steps, order="elements"))
+    decided, before = [], None
+    for state in sampler.walk(unknown(1, elements), [stream(0, 0)]):
+        masked = state.tokens[0] == np.array([4, 5, 5, 5, 5])
+        if before is not None and (before & ~masked).any():
+            decided.append(before & ~masked)
+        before = masked
+    assert len(decided) == min(turns, steps)
+    for taken in decided:  # never two of x, y and size of one element, and never two of a kind
+        assert (taken[:, 1:3].sum(axis=1) + taken[:, 3]).max() <= 1
+        assert taken.sum(axis=0).max() <= 1

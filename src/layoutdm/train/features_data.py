@@ -52,7 +52,7 @@ class Noise:
     def target(self, sizes: NDArray[np.float32]) -> NDArray[np.float32]:
         """What the noise head is to say.
 
-        >>> Noise().target(np.array([0.0, 0.03, 0.27], dtype=np.float32)).round(2).tolist()
+        >>> [round(x, 2) for x in Noise().target(np.float32([0.0, 0.03, 0.27])).tolist()]
         [0.0, 0.5, 0.9]
         """
         graded = sizes > 0 if self.published else sizes / (sizes + self.middle)
