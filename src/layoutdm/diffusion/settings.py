@@ -52,7 +52,7 @@ class Settings:
     relation_sizes: bool = True
     ordered: bool = False  # elements in top-left order, where no box is known
     # Which tokens are decided first: any, as the forward process masks them, or one element after
-    # the other, each label, width, height, x, y. At each level the schedule says how many. Always
+    # the other, each label, width, height, x, y. The grid says how many in each step. Always
     # random where tokens may change again: priors, published forms, schedules that replace.
     order: str = "random"
     # With order=elements: width and height in the same step, for fewer calls. Where they depend on
