@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from layoutdm import Layout
 from layoutdm.tokens import Tokenizer
-from layoutdm.train.clear import labels_apart, shared_room
+from layoutdm.train.apart import labels_apart, shared_room
 from layoutdm.train.corpus import pack
 
 MORE = 0.25  # of the smaller element: what counts as on top
@@ -21,12 +21,12 @@ class KeepingApart:
     def __init__(self, train: Sequence[Layout], tokenizer: Tokenizer) -> None:
         fitting = [layout for layout in train if 0 < len(layout) <= tokenizer.max_elements]
         self.tokenizer = tokenizer
-        self.apart: NDArray[np.float64] = labels_apart(pack(fitting, tokenizer)).numpy()
+        self.apart: NDArray[np.bool_] = labels_apart(pack(fitting, tokenizer))
 
     def broken(self, layout: Layout, more: float = MORE) -> bool:
         """Whether two elements whose labels keep apart share more than this."""
         labels = self.tokenizer.label_ids(list(layout.labels))
-        pairs = self.apart[labels[:, None], labels] > 0
+        pairs = self.apart[labels[:, None], labels]
         np.fill_diagonal(pairs, False)
         return bool((pairs & (shared_room(np.asarray(layout.boxes)) > more)).any())
 

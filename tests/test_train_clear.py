@@ -14,13 +14,13 @@ from torch import Tensor
 from layoutdm import Layout
 from layoutdm.diffusion import Schedule
 from layoutdm.tokens import Tokenizer, fit_bins
+from layoutdm.train.apart import labels_apart
 from layoutdm.train.clear import (
     ALMOST_ALL,
     SHARE,
     Y,
     covered_by_y,
     covering_loss,
-    labels_apart,
 )
 from layoutdm.train.config import preset
 from layoutdm.train.corpus import pack

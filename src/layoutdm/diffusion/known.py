@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdm.diffusion.apart import Apart
 from layoutdm.diffusion.network import Bools, Ints, Query
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,7 @@ class Known:
     # (widths, x) and (heights, y): pairs of values with which a box lies on the canvas; None: any.
     # Once one of a pair is decided, the other is drawn from those that go with it.
     on_canvas: tuple[Bools, Bools] | None = None
+    apart: Apart | None = None  # which labels keep apart; None: not known
 
     @property
     def counts(self) -> Ints:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from layoutdm.diffusion.apart import COST, Apart, completing, one_by_one
 from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
 from layoutdm.diffusion.grid import Step
 from layoutdm.diffusion.known import Floats, Known, partner
@@ -94,6 +95,10 @@ class RevealStep:
             for a, prior in enumerate(known.priors):
                 self.wished[..., 1 + a] = prior.any(axis=-1)
         self.in_turn = settings.order == "elements" and self.wished is None
+        # In random order the tokens of a step are independent, as the exact posterior has it.
+        self.apart: Apart | None = None
+        if self.in_turn and settings.keep_apart != "no":
+            self.apart = known.apart
 
     def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
         if self.masked is None:
@@ -150,7 +155,10 @@ class RevealStep:
         if guided:
             self._steer(tokens, log_probs, rows)
         logits = self._rows(tokens, log_probs, element, at, modality, guided)
-        weights, share = self._weights(logits, modality), (uniform - stay) / (1.0 - stay)
+        share = (uniform - stay) / (1.0 - stay)
+        late = self._late(tokens, places, element, modality)
+        held = logits[late]
+        weights = self._weights(logits, modality)
         values = draw(weights, share)
         if self.wished is not None:
             mine = np.flatnonzero(self.wished.reshape(-1)[places])
@@ -159,7 +167,56 @@ class RevealStep:
             )
         if self.bag is not None:
             self._from_bag(log_probs[0], element, at, modality, share, values)
+        if len(late):
+            values[late] = self._apart(tokens, places, values, late, held, share[late])
         return values
+
+    def _late(self, tokens: Ints, places: Ints, element: Ints, modality: Ints) -> Ints:
+        """Which of these tokens are drawn after the others of the step, to keep boxes apart.
+
+        Of the boxes that a layout completes in this step all but the first; or all.
+        """
+        if self.apart is None:
+            return np.zeros(0, dtype=np.int64)
+        after = tokens.copy()
+        after.reshape(-1)[places] = 0
+        last = completing(element, modality, self.apart.whole(after).reshape(-1))
+        if self.settings.keep_apart == "all" or not len(last):
+            return last
+        first = one_by_one(*self._turns(element[last]))[0]
+        return np.delete(last, first)
+
+    def _turns(self, element: Ints) -> tuple[Ints, Ints]:
+        """Layouts of these elements, and when each has its turn."""
+        layout, slot = np.divmod(element, self.known.tokens.shape[1])
+        turns = self.known.turns
+        return layout, slot if turns is None else turns[layout, slot]
+
+    def _apart(
+        self, tokens: Ints, places: Ints, values: Ints, late: Ints, logits: Floats, share: Floats
+    ) -> Ints:
+        """The last value of each of these boxes, from the places that other boxes leave free."""
+        assert self.apart is not None
+        slots = tokens.shape[1]
+        element, modality = np.divmod(places[late], 5)
+        after = tokens.copy()
+        count = self.apart.whole(after)  # boxes that do not count: the network has seen them
+        if self.settings.keep_apart == "all":
+            count[:] = False
+        after.reshape(-1)[places] = values
+        after.reshape(-1)[places[late]] = self.mask[modality]
+        drawn = np.empty(len(late), dtype=np.int64)
+        for group in one_by_one(*self._turns(element)):
+            for m in np.unique(modality[group]):
+                mine = group[modality[group] == m]
+                row, slot = np.divmod(element[mine], slots)
+                others = self.apart.whole(after[row]) & ~count[row]
+                cost = self.apart.covered(after[row], slot, int(m), others)
+                part = logits[mine]
+                part[:, : cost.shape[1]] -= COST * cost
+                drawn[mine] = draw(self._weights(part, modality[mine]), share[mine])
+                after.reshape(-1)[places[late[mine]]] = drawn[mine]
+        return drawn
 
     def _by_prior(
         self, weights: Floats, element: Ints, modality: Ints, uniform: Floats, stay: float

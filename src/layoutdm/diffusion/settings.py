@@ -16,6 +16,7 @@ CHOICES = {
     "remask_form": ("cap", "rescale"),
     "about": ("auto", "network", "prior", "both"),
     "order": ("random", "elements"),
+    "keep_apart": ("no", "step", "all"),
 }
 
 
@@ -60,6 +61,10 @@ class Settings:
     size_at_once: bool = True
     # With order=elements: the labels of all elements before any box, as for requests of labels.
     labels_first: bool = False
+    # With order=elements, where the model says which labels keep apart: boxes that are completed in
+    # the same step are drawn one after the other, each where those before it leave room; "all":
+    # where all others do, also those that the network has seen.
+    keep_apart: str = "step"
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 
     def __post_init__(self) -> None:

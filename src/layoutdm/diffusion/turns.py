@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from layoutdm.diffusion.known import Floats
 from layoutdm.diffusion.network import Bools, Ints
+
+Floats = NDArray[np.float64]
 
 # Size before place: edges that line up with others follow from a known size.
 DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from layoutdm.diffusion.apart import Apart
 from layoutdm.diffusion.network import Traits
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.errors import LayoutdmError
@@ -29,6 +32,7 @@ class ModelConfig:
     canvas: tuple[float, float] = (1.0, 1.0)
     number_histogram: tuple[float, ...] = ()
     label_network: bool | None = None  # None: as the files say
+    apart: Apart | None = None  # which labels keep apart in the data, where that is known
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -64,6 +68,7 @@ class ModelConfig:
                 canvas=(float(width), float(height)),
                 number_histogram=tuple(record.get("number_histogram") or ()),
                 label_network=record.get("label_network"),
+                apart=_apart(record.get("apart"), tokenizer),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
@@ -87,6 +92,29 @@ class ModelConfig:
         if not isinstance(record, dict):
             raise LayoutdmError(f"{path}: must hold a JSON object")
         return cls.from_dict(record, str(path))
+
+
+def apart_record(apart: Apart, labels: Sequence[str]) -> dict[str, Any]:
+    """As config.json has it: each label with those that it keeps apart from."""
+    others = {
+        label: [other for other, keeps in zip(labels, row, strict=True) if keeps]
+        for label, row in zip(labels, apart.labels, strict=True)
+        if row.any()
+    }
+    return {"free": round(apart.free, 4), "labels": others}
+
+
+def _apart(record: Mapping[str, Any] | None, tokenizer: Tokenizer) -> Apart | None:
+    if record is None:
+        return None
+    number = {label: i for i, label in enumerate(tokenizer.labels)}
+    pairs = np.zeros((len(number), len(number)), dtype=bool)
+    for label, others in record["labels"].items():
+        pairs[number[label], [number[other] for other in others]] = True
+    free = float(record["free"])
+    if not 0 <= free < 1:
+        raise ValueError(f"apart: free must be from 0 to less than 1, got {free}")
+    return Apart(pairs, free, tokenizer.bins.centres)
 
 
 def _traits(network: Mapping[str, Any], noise: Sequence[float]) -> Traits:

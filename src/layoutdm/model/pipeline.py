@@ -192,12 +192,27 @@ class Model:
             condition = Condition.from_spec(spec, self.labels, self.max_elements)
             own = self.config.sampling_of(task_of(condition))
             settings = Settings.from_dict(own).replaced(**changes)
+            if changes.get("keep_apart") == "all":
+                self._check_apart(settings)
             prepared = prepare(
                 spec, condition, self.config.tokenizer, self.config.traits, settings,
                 bags=draws_bags(self.config.schedule, settings),
             )  # fmt: skip
             found = cache[id(spec)] = (spec, prepared, settings)
         return found[1], found[2]
+
+    def _check_apart(self, settings: Settings) -> None:
+        """A wish that would have no effect is refused."""
+        if self.config.apart is None:
+            raise LayoutdmError(
+                "keep_apart=all needs a model whose config.json says which labels keep apart, and "
+                "this one does not; train it again, or leave the setting out"
+            )
+        if settings.order != "elements":
+            raise LayoutdmError(
+                f"keep_apart=all needs order=elements, got order={settings.order}: only then are "
+                "boxes placed one after the other"
+            )
 
     def _make(
         self,
@@ -258,7 +273,7 @@ class Model:
     def _sample(self, jobs: Sequence[_Job], seed: int, trace: bool) -> list[Result]:
         config = self.config
         counts = [job.count for job in jobs] if config.traits.number_first else None
-        known = batch([job.prepared for job in jobs], counts, config.tokenizer)
+        known = batch([job.prepared for job in jobs], counts, config.tokenizer, config.apart)
         sampler = Sampler(self.denoiser, config.schedule, jobs[0].settings, self.label_model)
         streams = [job.stream for job in jobs]
         frames: list[list[Frame]] = [[] for _ in jobs]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from layoutdm.constraints import Edges, Guide, condition_priors
 from layoutdm.constraints.reading import ANYWHERE, Reading, reading
+from layoutdm.diffusion.apart import Apart
 from layoutdm.diffusion.known import Known, Readings
 from layoutdm.diffusion.network import Bools, Ints, Traits
 from layoutdm.diffusion.settings import Settings
@@ -180,7 +181,12 @@ def listed(group: Sequence[Prepared], tokenizer: Tokenizer) -> tuple[Ints, Bools
     return tokens, valid
 
 
-def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: Tokenizer) -> Known:
+def batch(
+    group: Sequence[Prepared],
+    counts: Sequence[int] | None,
+    tokenizer: Tokenizer,
+    apart: Apart | None = None,
+) -> Known:
     """What is known about a batch; `counts` are the numbers of elements, None: PAD is drawn.
 
     With counts, slots beyond a layout's own number only fill up. Without, as published, every
@@ -233,6 +239,7 @@ def batch(group: Sequence[Prepared], counts: Sequence[int] | None, tokenizer: To
         reading=_readings(group, slots),
         guide=_guide(group, tokenizer),
         on_canvas=(tokenizer.bins.on_canvas(0), tokenizer.bins.on_canvas(1)),
+        apart=apart,
     )
 
 

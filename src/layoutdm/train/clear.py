@@ -13,20 +13,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from layoutdm.boxes import Boxes
-from layoutdm.train.corpus import Corpus, take_rows
+from layoutdm.train.corpus import take_rows
 from layoutdm.train.losses import Batch
 from layoutdm.train.networks import Network, Query
 
 X, Y, WIDTH, HEIGHT = 1, 2, 3, 4
 SHARE = 0.2  # of the layouts: each takes three calls of the network, two without gradients
-APART = 0.02  # labels keep apart if fewer pairs of elements than this share room
-SEEN = 20  # fewer ordered pairs than this say nothing
-SLIVER = 0.1  # of the smaller box: what boxes that touch may share
 ALMOST_ALL = 0.95  # of a box may be covered: a bound for the gradient where no place is free
 
 
@@ -45,30 +40,6 @@ class _Turns:
         return torch.arange(len(self.slot), device=self.slot.device)
 
 
-def labels_apart(corpus: Corpus) -> Tensor:
-    """(labels, labels): 1 where elements of these labels hardly ever share room, else 0."""
-    count = len(corpus.tokenizer.labels)
-    pairs, sharing = np.zeros(count * count), np.zeros(count * count)
-    for start, size in zip(corpus.starts, corpus.counts, strict=True):
-        one = slice(start, start + size)
-        labels, share = corpus.tokens[one, 0], shared_room(corpus.boxes[one]) > SLIVER
-        pair = labels[:, None] * count + labels
-        other = ~np.eye(size, dtype=bool)
-        pairs += np.bincount(pair[other], minlength=count * count)
-        sharing += np.bincount(pair[other & share], minlength=count * count)
-    apart = (pairs >= SEEN) & (sharing < APART * pairs)
-    return torch.from_numpy(apart.reshape(count, count).astype(np.float64))
-
-
-def shared_room(boxes: Boxes) -> Boxes:
-    """(n, n): the area that two of these boxes (centre, size) share, of the smaller one's."""
-    low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
-    sides = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
-    areas = boxes[:, 2] * boxes[:, 3]
-    smaller = np.minimum(areas[:, None], areas)
-    return np.asarray(np.clip(sides, 0, None).prod(axis=-1) / np.maximum(smaller, 1e-12))
-
-
 def covering_loss(
     network: Network,
     batch: Batch,
@@ -80,9 +51,10 @@ def covering_loss(
 ) -> Tensor:
     """Mean of -log(1 - the share of boxes that the next y is expected to cover), over some layouts.
 
-    apart: see `labels_apart`. noise: (2, B, S, 5) uniform numbers that decide which layouts, which
-    element and its values. free: see `covered_by_y`. Each process takes the mean over its own
-    layouts that take part. With `room` the gradient is that of the mean over sizes and x, too.
+    apart: see `labels_apart`, as 1 or 0. noise: (2, B, S, 5) uniform numbers that decide which
+    layouts, which element and its values. free: see `covered_by_y`. Each process takes the mean
+    over its own layouts that take part. With `room` the gradient is that of the mean over sizes
+    and x, too.
     """
     turns = _begin(network, batch, noise, hide_labels=room)
     if turns is None:

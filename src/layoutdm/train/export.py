@@ -26,8 +26,10 @@ import torch
 from torch import nn
 
 from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.apart import Apart
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
+from layoutdm.model.config import apart_record
 from layoutdm.model.label_file import FILE as LABELS
 from layoutdm.model.label_file import to_bytes as label_bytes
 from layoutdm.tokens import Bins, Tokenizer
@@ -59,11 +61,13 @@ def export_model(
     about_noise: Sequence[float] = (),
     card: str | None = None,
     label_model: LabelModel | None = None,
+    apart: Apart | None = None,
 ) -> Path:
     """Write the model folder; each file is complete or not there, and config.json comes last.
 
     `number_histogram` counts the train layouts with 1, 2, ... elements. `canvas` is the usual
-    width and height. `about_noise` are the standard deviations of the draft noise levels.
+    width and height. `about_noise` are the standard deviations of the draft noise levels. `apart`
+    says which labels keep apart.
     """
     module = _module(network)
     arrays = {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
@@ -80,6 +84,8 @@ def export_model(
         "about_noise": [float(value) for value in about_noise],
         "label_network": label_model is not None,
     }
+    if apart is not None:
+        config["apart"] = apart_record(apart, tokenizer.labels)
     if sampling:
         config["sampling"] = dict(sampling)
     folder.mkdir(parents=True, exist_ok=True)

@@ -23,11 +23,13 @@ import numpy as np
 import torch
 
 from layoutdm.data import Dataset
+from layoutdm.diffusion.apart import Apart
 from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens import Tokenizer, fit_bins
 from layoutdm.train import checkpoint as checkpoints
+from layoutdm.train.apart import keeping_apart
 from layoutdm.train.card import Facts, model_card
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.corpus import label_sequences, pack
@@ -125,7 +127,8 @@ def train(
                 label_sequences(trainer.train), len(tokenizer.labels),
                 epochs=config.label_epochs, seed=config.seed, progress=watcher.notice,
             )  # fmt: skip
-        _write_model(out, best, tokenizer, config, train_layouts, facts, label_model)
+        apart = keeping_apart(trainer.train)
+        _write_model(out, best, tokenizer, config, train_layouts, facts, label_model, apart)
     trainer.team.wait()
     return report
 
@@ -302,7 +305,7 @@ def _facts(
 
 def _write_model(
     out: Path, network: Network, tokenizer: Tokenizer, config: TrainConfig,
-    layouts: Sequence[Layout], facts: Facts, label_model: LabelModel | None,
+    layouts: Sequence[Layout], facts: Facts, label_model: LabelModel | None, apart: Apart,
 ) -> None:  # fmt: skip
     counts = [len(layout) for layout in layouts]
     save_curves(read_metrics(out / RUN / "metrics.jsonl"), out / "curves.png")
@@ -315,4 +318,5 @@ def _write_model(
         about_noise=config.about_noise if network.config.about_levels else (),
         card=model_card(facts),
         label_model=label_model,
+        apart=apart,
     )  # fmt: skip

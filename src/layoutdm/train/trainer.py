@@ -17,8 +17,8 @@ import torch
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.train import checkpoint as checkpoints
+from layoutdm.train.apart import labels_apart
 from layoutdm.train.budget import finished, spent, validation_due
-from layoutdm.train.clear import labels_apart
 from layoutdm.train.config import TrainConfig
 from layoutdm.train.corpus import Corpus, make_batch, take_rows, to_device
 from layoutdm.train.draws import CONTENT, DROPOUT, NOISE, Draws
@@ -56,7 +56,7 @@ class Trainer:
         self.rows = self.team.rows(self.draws.batch_size)
         self.schedule = config.noise_schedule()
         self.state = RunState(network, config, self.team.device)
-        apart = labels_apart(train) if config.clear else None
+        apart = torch.from_numpy(labels_apart(train)).double() if config.clear else None
         if apart is not None and not apart.any():
             self.watcher.notice("clear has no effect: no labels keep apart in these data")
         objective = Objective(network, self.schedule, config, apart)

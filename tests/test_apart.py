@@ -1,0 +1,232 @@
+"""Boxes completed in the same step keep apart: areas by hand, samplers whose end is known."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import layoutdm
+from layoutdm import Layout
+from layoutdm.diffusion import Schedule
+from layoutdm.diffusion.apart import Apart, completing, one_by_one
+from layoutdm.diffusion.sampler import Sampler
+from layoutdm.diffusion.settings import Settings
+from layoutdm.diffusion.streams import stream
+from layoutdm.errors import LayoutdmError
+from layoutdm.tokens import Tokenizer, uniform_bins
+from layoutdm.train.apart import keeping_apart, shared_room, usual_share
+from layoutdm.train.corpus import pack
+from sampler_dummies import Constant, unknown
+from tiny_models import folder
+
+PLACES = np.array([0.125, 0.375, 0.625, 0.875])
+LENGTHS = np.array([0.25, 0.3, 0.5, 1.0])
+CENTRES = (PLACES, PLACES, LENGTHS, LENGTHS)
+ALL = np.ones((3, 3), dtype=bool)
+MASK = np.array([4, 5, 5, 5, 5])
+BAD_MODELS = (
+    ({"free": 0.1, "labels": {"nobody": []}}, "'nobody' is missing"),
+    ({"free": 1.5, "labels": {}}, "free must be from 0 to less than 1, got 1.5"),
+    ({"free": "much", "labels": {}}, "damaged"),
+    ({"free": 0.1}, "'labels' is missing"),
+    ([1], "damaged"),
+)
+
+tokens_of_boxes = st.lists(
+    st.tuples(st.integers(0, 2), *[st.integers(0, 3)] * 4), min_size=2, max_size=6
+)
+
+
+@given(tokens_of_boxes, st.integers(1, 4), st.floats(0, 0.8), st.data())
+@settings(max_examples=150, deadline=None)
+def test_what_a_value_would_cover_is_the_area_that_it_would_share(rows, modality, free, data):
+    """Against the shares of whole boxes, one value after the other."""
+    tokens = np.array(rows)
+    slot = data.draw(st.integers(0, len(rows) - 1))
+    others = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    labels = np.array(data.draw(st.lists(st.booleans(), min_size=9, max_size=9))).reshape(3, 3)
+    hidden = tokens.copy()
+    hidden[slot, modality] = MASK[modality]
+    found = Apart(labels, free, CENTRES).covered(
+        hidden[None], np.array([slot]), modality, others[None]
+    )
+    counts = others & labels[tokens[slot, 0], tokens[:, 0]]
+    counts[slot] = False
+    for value in range(4):
+        tokens[slot, modality] = value
+        boxes = np.stack([CENTRES[a][tokens[:, 1 + a]] for a in range(4)], axis=1)
+        more = np.clip(shared_room(boxes)[slot] - free, 0, None) / (1 - free)
+        assert found[0, value] == pytest.approx((more * counts).sum(), abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=12))
+def test_groups_have_each_layout_once_and_by_turns(pairs):
+    layout = np.array([a for a, _ in pairs], dtype=np.int64)
+    turn = np.array([b for _, b in pairs], dtype=np.int64)
+    groups = one_by_one(layout, turn)
+    assert sorted(i for group in groups for i in group) == list(range(len(pairs)))
+    before: dict[int, int] = {}
+    for group in groups:
+        assert len(set(layout[group])) == len(group)
+        for i in group:
+            assert turn[i] >= before.get(int(layout[i]), 0)
+            before[int(layout[i])] = int(turn[i])
+
+
+def test_the_last_token_of_a_box_is_the_last_in_turn():
+    """Width and x of element 0, y alone of 1, a label of 2; the box of 3 is not complete."""
+    element, modality = np.array([0, 0, 1, 2, 3]), np.array([1, 3, 2, 0, 2])
+    assert completing(element, modality, np.array([True] * 3 + [False])).tolist() == [0, 2]
+
+
+def loves(y: tuple[float, ...], label: int = 0) -> Constant:
+    """One label, the first width and height and the second x; y by these chances."""
+    sure = [np.eye(n + 1)[k] for n, k in ((3, label), (4, 1), (4, 0), (4, 0), (4, 0))]
+    sure[2] = np.append(np.array(y), 0.0)
+    return Constant(tuple(sure))
+
+
+def drawn(apart, slots=3, batch=40, network=None, known=None, **more):
+    network = network or loves((0.7, 0.15, 0.1, 0.05))
+    known = known or unknown(batch, slots, apart=apart)
+    sampler = Sampler(network, Schedule(), Settings(**{"order": "elements", "steps": 1, **more}))
+    return sampler.run(known, [stream(0, i) for i in range(len(known.tokens))])
+
+
+def on_top(tokens) -> float:
+    """Layouts in which two elements have the same y, as they all have the same x and size."""
+    return float(np.mean([len(set(row[:, 2])) < len(row) for row in tokens]))
+
+
+def test_in_one_step_three_elements_find_three_places():
+    apart = Apart(ALL, 0.1, CENTRES)
+    assert on_top(drawn(None)) > 0.6
+    assert on_top(drawn(apart, keep_apart="no")) > 0.6
+    found = drawn(apart)
+    assert on_top(found) == 0
+    first = np.bincount(found[:, 0, 2], minlength=4) / len(found)
+    assert first[0] > 0.5  # the first one is drawn as it was
+    assert (found[:, 0] == drawn(None)[:, 0]).all()
+
+
+def test_labels_that_share_room_may():
+    nobody = Apart(np.zeros((3, 3), dtype=bool), 0.1, CENTRES)
+    assert (drawn(nobody) == drawn(None)).all()
+
+
+def test_in_random_order_the_exact_posterior_is_left_alone():
+    apart = Apart(ALL, 0.1, CENTRES)
+    assert (drawn(apart, order="random") == drawn(None, order="random")).all()
+
+
+def test_with_a_step_for_each_element_there_is_nothing_to_do():
+    """The network has seen what is placed; only `all` does not rely on that."""
+    apart = Apart(ALL, 0.1, CENTRES)
+    assert (drawn(apart, steps=30) == drawn(None, steps=30)).all()
+    assert on_top(drawn(apart, steps=30)) > 0.6
+    assert on_top(drawn(apart, steps=30, keep_apart="all")) == 0
+
+
+def test_all_keeps_clear_of_what_is_given():
+    known = unknown(40, 2, apart=Apart(ALL, 0.1, CENTRES))
+    known.tokens[:, 0] = [2, 1, 0, 0, 0]
+    known.fixed[:, 0] = True
+    assert (drawn(None, known=known)[:, 1, 2] == 0).any()
+    found = drawn(None, known=known, keep_apart="all")
+    assert (found[:, 0] == [2, 1, 0, 0, 0]).all()
+    assert (found[:, 1, 2] != 0).all()
+
+
+def test_where_nothing_is_free_the_least_covered_place_is_taken():
+    """The given box covers the first three places, the fourth only a little."""
+    known = unknown(40, 2, apart=Apart(ALL, 0.1, (PLACES, PLACES, LENGTHS, LENGTHS)))
+    known.tokens[:, 0] = [0, 1, 1, 0, 3]  # height 1 around 0.375: down to 0.875
+    known.fixed[:, 0] = True
+    found = drawn(None, known=known, network=loves((0.5, 0.3, 0.2, 1e-6)), keep_apart="all")
+    assert (found[:, 1, 2] == 3).all()
+
+
+def test_a_layout_does_not_depend_on_its_neighbours():
+    apart = Apart(ALL, 0.1, CENTRES)
+    many = drawn(apart, batch=8, slots=4, steps=3)
+    sampler = Sampler(
+        loves((0.7, 0.15, 0.1, 0.05)), Schedule(), Settings(order="elements", steps=3)
+    )
+    for i in range(8):
+        alone = sampler.run(unknown(1, 4, apart=apart), [stream(0, i)])
+        assert (alone[0] == many[i]).all()
+
+
+def columns(pages: int = 30) -> list[Layout]:
+    """Texts in four rows that touch, each on a card."""
+    rows = [[0.5, 0.125 + 0.25 * row, 0.8, size] for row in range(4) for size in (0.25, 0.2)]
+    return [Layout(("card", "text") * 4, np.array(rows), 100, 100)] * pages
+
+
+def test_what_is_free_is_what_rounding_makes_of_boxes_that_touch():
+    fine = pack(columns(), Tokenizer(("card", "text"), uniform_bins(200), 25))
+    assert keeping_apart(fine).free == 0.1
+    # Heights of 0.25 and 0.2 become a third, rows 1/12 apart: by hand from the rounded boxes.
+    coarse = pack(columns(), Tokenizer(("card", "text"), uniform_bins(3), 25))
+    boxes = coarse.tokenizer.bins.decode(coarse.tokens[:8, 1:])
+    cards = shared_room(boxes[0::2])[~np.eye(4, dtype=bool)].reshape(4, 3).max(axis=1)
+    apart = keeping_apart(coarse)
+    assert apart.labels.tolist() == [[True, False], [False, True]]
+    assert cards.max() > 0.1
+    assert usual_share(coarse, apart.labels) == pytest.approx(min(cards.max(), 0.9))
+
+
+def test_a_model_says_which_labels_keep_apart(tmp_path):
+    shutil.copytree(folder(), tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    config = json.loads(path.read_text())
+    label, other = config["labels"][:2]
+    record = {"free": 0.2, "labels": {label: [other], other: [label]}}
+    path.write_text(json.dumps({**config, "apart": record}))
+    apart = layoutdm.load(path.parent).config.apart
+    assert apart is not None and apart.free == 0.2
+    assert [pair.tolist() for pair in np.nonzero(apart.labels)] == [[0, 1], [1, 0]]
+    path.write_text(json.dumps(config))
+    model = layoutdm.load(path.parent)
+    assert model.config.apart is None
+    assert len(model.generate(count=2, order="elements")) == 2
+    with pytest.raises(LayoutdmError, match=r"config\.json says which labels keep apart"):
+        model.generate(count=2, keep_apart="all", order="elements")
+
+
+@pytest.mark.parametrize(("record", "message"), BAD_MODELS)
+def test_a_damaged_part_is_one_sentence(tmp_path, record, message):
+    shutil.copytree(folder(), tmp_path / "model")
+    path = tmp_path / "model" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "apart": record}))
+    with pytest.raises(LayoutdmError, match=message):
+        layoutdm.load(path.parent)
+
+
+def test_wishes_without_effect_are_refused():
+    model = layoutdm.load("publaynet")
+    with pytest.raises(LayoutdmError, match=r"keep_apart=all needs order=elements, got order=rand"):
+        model.generate(count=1, keep_apart="all", order="random")
+    with pytest.raises(LayoutdmError, match=r"keep_apart 'some' is unknown.*no, step, all"):
+        model.generate(count=1, keep_apart="some")
+
+
+@pytest.mark.parametrize("name", ["rico25", "publaynet"])
+def test_embedded_models_keep_apart_with_few_calls(name):
+    """Ten calls for twelve texts: far fewer layouts have two of them on each other."""
+    model = layoutdm.load(name)
+    label = {"rico25": "Text", "publaynet": "text"}[name]
+    request = {"elements": [{"label": label}] * 12}
+
+    def share(**more) -> float:
+        made = model.generate(request, count=40, steps=6, **more)
+        boxes = [np.asarray(result.layout.boxes) for result in made]
+        return float(np.mean([(shared_room(b) - np.eye(len(b)) > 0.4).any() for b in boxes]))
+
+    assert share(keep_apart="step") < 0.6 * share(keep_apart="no")
+    assert share(keep_apart="all") <= share(keep_apart="step")
