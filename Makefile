@@ -68,12 +68,18 @@ models: $(VENV)/.everything
 	  --set ordered=0.6 --set in_sequence=0.5 --set label_order=0 --set clear=0.15 \
 	  --set clear_from=0.35 --set cover_most=30 --set tasks=0.42,0.22,0.10,0.12,0.14 \
 	  --set base_share=0.5 --set validate_steps=1128
-	$(TRAIN_BY_TWO) $(DATA)/rico25 --out $(MODELS)/rico25 --from $(MODELS)/rico25-second \
+	$(TRAIN_BY_TWO) $(DATA)/rico25 --out $(MODELS)/rico25-third --from $(MODELS)/rico25-second \
 	  --epochs 4 --seed 2 --learning-rate 6e-5 --set warmup_steps=50 --set ordered_tasks=true \
 	  --set ordered=0.6 --set in_sequence=0.4 --set label_order=0 --set clear=0.15 \
 	  --set clear_from=0.35 --set tasks=0.42,0.22,0.10,0.12,0.14 --set number_weight=0.1 \
 	  --set number_every=2 --set base_share=0.5 --set number_epochs=8 --set label_epochs=12 \
 	  --set validate_steps=188
+	$(TRAIN_BY_TWO) $(DATA)/rico25 --out $(MODELS)/rico25 --from $(MODELS)/rico25-third \
+	  --epochs 14 --seed 3 --learning-rate 1e-4 --set warmup_steps=50 --set ordered_tasks=true \
+	  --set ordered=0.6 --set in_sequence=0.5 --set label_order=0 --set clear=0.3 \
+	  --set clear_from=0.35 --set clear_room=true --set tasks=0.36,0.20,0.10,0.20,0.14 \
+	  --set number_weight=0.1 --set number_every=2 --set base_share=0.5 --set number_epochs=8 \
+	  --set label_epochs=12 --set validate_steps=376
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-first --epochs 28 --seed 0 \
 	  --bin-count 256 --set validate_steps=1205 --set number_blind=true
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet-second --from $(MODELS)/publaynet-first \

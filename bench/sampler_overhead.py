@@ -50,6 +50,17 @@ class Timed:
         return answer
 
 
+PLAIN = Settings(lazy=False)
+# In turns: ten steps for a dozen elements, so that some share them, or all kept apart.
+WAYS = {
+    "labels": PLAIN,
+    "drafts": PLAIN,
+    "relations": PLAIN,
+    "labels, few steps": PLAIN.replaced(order="elements", steps=10),
+    "relations, kept apart": PLAIN.replaced(order="elements", steps=30, keep_apart="all"),
+}
+
+
 def requests(model: Model, slots: int) -> dict[str, dict[str, Any]]:
     """One of each way to step: decided tokens only, weak priors, relation guidance."""
     labels = [model.labels[i % len(model.labels)] for i in range(slots)]
@@ -66,13 +77,14 @@ def requests(model: Model, slots: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def measure(model: Model, spec: Spec, size: int, repeats: int) -> dict[str, float]:
+def measure(
+    model: Model, spec: Spec, settings: Settings, size: int, repeats: int
+) -> dict[str, float]:
     config = model.config
     condition = Condition.from_spec(spec, model.labels, model.max_elements)
-    settings = Settings(lazy=False)
     prepared = prepare(spec, condition, config.tokenizer, config.traits, settings)
     counts = [len(condition)] * size if config.traits.number_first else None
-    known = batch([prepared] * size, counts, config.tokenizer)
+    known = batch([prepared] * size, counts, config.tokenizer, config.apart)
     timed = Timed(model.denoiser)
     sampler = Sampler(timed, config.schedule, settings)
     sampler.run(known, [stream(0, i) for i in range(size)])
@@ -92,11 +104,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     model = layoutdm.load(arguments.model, threads=1)
-    for name, request in requests(model, arguments.slots).items():
+    asked = requests(model, arguments.slots)
+    for name, settings in WAYS.items():
+        spec = Spec.parse(asked[name.split(",")[0]])
         for size in (1, 64):
-            row = measure(model, Spec.parse(request), size, arguments.repeats)
+            row = measure(model, spec, settings, size, arguments.repeats)
             rounded = {key: round(value, 3) for key, value in row.items()}
-            print(json.dumps({"request": name, "batch": size, **rounded}), flush=True)
+            found = {"model": model.name, "request": name, "batch": size, **rounded}
+            print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

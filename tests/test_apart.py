@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from layoutdm.tokens import Tokenizer, uniform_bins
 from layoutdm.train.apart import keeping_apart, shared_room, usual_share
 from layoutdm.train.corpus import pack
 from sampler_dummies import Constant, unknown
-from tiny_models import folder
+from tiny_models import LABELS, folder
 
 PLACES = np.array([0.125, 0.375, 0.625, 0.875])
 LENGTHS = np.array([0.25, 0.3, 0.5, 1.0])
@@ -30,7 +31,9 @@ CENTRES = (PLACES, PLACES, LENGTHS, LENGTHS)
 ALL = np.ones((3, 3), dtype=bool)
 MASK = np.array([4, 5, 5, 5, 5])
 BAD_MODELS = (
-    ({"free": 0.1, "labels": {"nobody": []}}, "'nobody' is missing"),
+    ({"free": 0.1, "labels": {"nobody": []}}, "apart: 'nobody' is not one of the model's labels"),
+    ({"free": 0.1, "labels": {LABELS[0]: LABELS[1]}}, "must have a list of labels"),
+    ({"free": 10**400, "labels": {}}, "damaged"),
     ({"free": 1.5, "labels": {}}, "free must be from 0 to less than 1, got 1.5"),
     ({"free": "much", "labels": {}}, "damaged"),
     ({"free": 0.1}, "'labels' is missing"),
@@ -151,15 +154,76 @@ def test_where_nothing_is_free_the_least_covered_place_is_taken():
     assert (found[:, 1, 2] == 3).all()
 
 
-def test_a_layout_does_not_depend_on_its_neighbours():
-    apart = Apart(ALL, 0.1, CENTRES)
-    many = drawn(apart, batch=8, slots=4, steps=3)
+@pytest.mark.parametrize("keep", ["step", "all"])
+@pytest.mark.parametrize("steps", [1, 2, 4, 9])
+def test_a_layout_does_not_depend_on_its_neighbours(keep, steps):
+    """Layouts of two to five elements, some of them given, with turns of their own."""
+    rng = np.random.default_rng(0)
+    known = unknown(8, 5, apart=Apart(rng.random((3, 3)) < 0.7, 0.1, CENTRES))
+    turns = np.tile(np.arange(5), (8, 1))
+    counts = [2, 5, 3, 4, 5, 2, 4, 3]
+    for row, count in enumerate(counts):
+        known.valid[row, count:] = False
+        known.tokens[row, count:] = MASK - 1
+        known.fixed[row, count:] = True
+        turns[row, :count] = rng.permutation(count)
+        if row % 2:
+            known.tokens[row, 0] = [1, 1, row % 4, 0, 0]
+            known.fixed[row, 0] = True
+    known = replace(known, turns=turns)
     sampler = Sampler(
-        loves((0.7, 0.15, 0.1, 0.05)), Schedule(), Settings(order="elements", steps=3)
+        Constant((np.array([0.4, 0.3, 0.3, 0]), *[np.array([0.4, 0.3, 0.2, 0.1, 0])] * 4)),
+        Schedule(),
+        Settings(order="elements", steps=steps, keep_apart=keep),
     )
-    for i in range(8):
-        alone = sampler.run(unknown(1, 4, apart=apart), [stream(0, i)])
-        assert (alone[0] == many[i]).all()
+    many = sampler.run(known, [stream(0, i) for i in range(8)])
+    for i, count in enumerate(counts):
+        one = slice(i, i + 1)
+        alone = replace(
+            known, tokens=known.tokens[one, :count], fixed=known.fixed[one, :count],
+            valid=known.valid[one, :count], turns=turns[one, :count],
+        )  # fmt: skip
+        assert (sampler.run(alone, [stream(0, i)])[0] == many[i, :count]).all()
+
+
+def test_boxes_are_drawn_by_their_turns():
+    """Who comes first keeps the place that both love."""
+    apart = Apart(ALL, 0.1, CENTRES)
+    for turns, first in (([0, 1], 0), ([1, 0], 1)):
+        known = unknown(40, 2, apart=apart, turns=np.tile(np.array(turns), (40, 1)))
+        found = drawn(None, known=known, network=loves((0.98, 0.02, 0, 0)))
+        assert (found[:, first, 2] == 0).mean() > 0.8
+        assert (found[:, 1 - first, 2] != 0).mean() > 0.8
+
+
+def test_a_box_without_a_label_neither_covers_nor_is_covered():
+    """It may become anything: of the given box the label comes last, along with the third y."""
+    turns = np.tile([2, 0, 1], (40, 1))
+    known = unknown(40, 3, apart=Apart(ALL, 0.1, CENTRES), turns=turns)
+    known.tokens[:, 0, 1:] = [1, 0, 0, 0]
+    known.fixed[:, 0, 1:] = True
+    found = drawn(None, known=known, keep_apart="all", steps=30)
+    plain = drawn(None, known=known, keep_apart="no", steps=30)
+    assert (found[:, 1] == plain[:, 1]).all()
+    assert (found[:, 1, 2] == 0).any()
+    assert (found[:, 2, 2] != 0).all() and (plain[:, 2, 2] == 0).any()
+
+
+class Pads(Constant):
+    """A network that draws PAD as any other value, like the paper's."""
+
+    @property
+    def traits(self):
+        return replace(super().traits, number_first=False)
+
+
+def test_networks_that_draw_pad_are_left_alone():
+    """They would draw PAD where no place is free, and lose the element."""
+    rows = loves((0.7, 0.1, 0.1, 0.1)).rows
+    known = unknown(40, 5, apart=Apart(ALL, 0.1, CENTRES), pad=np.ones((40, 5), dtype=bool))
+    found = drawn(None, known=known, network=Pads(rows))
+    assert (found[..., 2] < 4).all()
+    assert (found == drawn(None, known=known, network=Pads(rows), keep_apart="no")).all()
 
 
 def columns(pages: int = 30) -> list[Layout]:
@@ -179,6 +243,20 @@ def test_what_is_free_is_what_rounding_makes_of_boxes_that_touch():
     assert apart.labels.tolist() == [[True, False], [False, True]]
     assert cards.max() > 0.1
     assert usual_share(coarse, apart.labels) == pytest.approx(min(cards.max(), 0.9))
+
+
+def test_what_one_element_in_a_hundred_shares_is_not_usual():
+    """Of 240 elements two lie on each other."""
+    pages = columns()
+    odd = np.array(pages[0].boxes)
+    odd[0] = odd[2]
+    corpus = pack(
+        [*pages[:-1], Layout(pages[0].labels, odd, 100, 100)],
+        Tokenizer(("card", "text"), uniform_bins(200), 25),
+    )
+    nearly = np.ones((2, 2), dtype=bool)
+    nearly[0, 1] = nearly[1, 0] = False
+    assert usual_share(corpus, nearly) == 0.1
 
 
 def test_a_model_says_which_labels_keep_apart(tmp_path):
@@ -210,15 +288,17 @@ def test_a_damaged_part_is_one_sentence(tmp_path, record, message):
 
 def test_wishes_without_effect_are_refused():
     model = layoutdm.load("publaynet")
-    with pytest.raises(LayoutdmError, match=r"keep_apart=all needs order=elements, got order=rand"):
-        model.generate(count=1, keep_apart="all", order="random")
+    for wish in ({"order": "random"}, {"posterior": "published"}, {"filter": "published"}):
+        said = rf"keep_apart=all needs order=elements.*{'='.join(next(iter(wish.items())))}"
+        with pytest.raises(LayoutdmError, match=said):
+            model.generate(count=1, keep_apart="all", **wish)
     with pytest.raises(LayoutdmError, match=r"keep_apart 'some' is unknown.*no, step, all"):
         model.generate(count=1, keep_apart="some")
 
 
 @pytest.mark.parametrize("name", ["rico25", "publaynet"])
 def test_embedded_models_keep_apart_with_few_calls(name):
-    """Ten calls for twelve texts: far fewer layouts have two of them on each other."""
+    """Six calls for twelve texts: far fewer layouts have two of them on each other."""
     model = layoutdm.load(name)
     label = {"rico25": "Text", "publaynet": "text"}[name]
     request = {"elements": [{"label": label}] * 12}

@@ -58,6 +58,8 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
     files = {path.name for path in out.iterdir()}
     assert files == {"config.json", "model.onnx", "README.md", "curves.png", "training.json", "run"}
     config = json.loads((out / "config.json").read_text())
+    assert config["apart"]["free"] >= 0.1
+    assert set(config["apart"]["labels"]) <= set(config["labels"])
     assert config["labels"] == list(data.labels)
     assert config["canvas"] == [600, 800]
     assert sum(config["number_histogram"]) == 60
@@ -78,8 +80,10 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
 
 def test_models_sample_as_they_were_trained() -> None:
     in_sequence = preset("element").usual_sampling()
-    usual = {"steps": 50, "top_p": 0.95, "order": "elements", "size_at_once": False}
+    usual = {"steps": 30, "top_p": 0.95, "order": "elements", "size_at_once": False}
     assert in_sequence["default"] == usual
+    guided = {"relation_sizes": False, "keep_apart": "all"}
+    assert in_sequence["relation"] == guided
     assert in_sequence["unconditional"] == in_sequence["c"] == {"ordered": True}
     assert preset("paper").usual_sampling() == {}
     in_order = preset("element", ordered_tasks=True).usual_sampling()
@@ -87,7 +91,7 @@ def test_models_sample_as_they_were_trained() -> None:
     assert in_order["c"] == {"ordered": True, "label_top_p": 1.0}
     assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
     both = preset("element", ordered_tasks=True, label_epochs=2).usual_sampling()
-    assert both["relation"] == {"ordered": True} and "relation" not in in_order
+    assert both["relation"] == {"ordered": True, **guided} and in_order["relation"] == guided
     with_labels = preset("element", label_epochs=2).usual_sampling()
     assert with_labels["unconditional"] == in_order["unconditional"]
     assert with_labels["c"] == in_order["c"] and "completion" not in with_labels

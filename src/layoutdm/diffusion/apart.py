@@ -48,12 +48,14 @@ class Apart:
 
         tokens (n, S, 5): the other three of the boxes of `slot` (n,) are decided. others (n, S):
         boxes that count, decided too. Of each the shared area is a share of the smaller one; what
-        is more than `free` of all of them is added up.
+        is more than `free` of all of them is added up. Boxes whose label is not known yet neither
+        cover nor are covered.
         """
         at = np.arange(len(slot))
-        last = len(self.labels) - 1  # slots that only fill up have no label, and do not count
-        labels = np.minimum(tokens[..., 0], last)
-        count = others & self.labels[labels[at, slot][:, None], labels]
+        named = tokens[..., 0] < len(self.labels)
+        labels = np.where(named, tokens[..., 0], 0)
+        count = others & named & named[at, slot][:, None]
+        count &= self.labels[labels[at, slot][:, None], labels]
         count[at, slot] = False
         some = np.flatnonzero(count.any(axis=0))
         boxes = np.stack(
@@ -77,7 +79,8 @@ class Apart:
         smaller = np.minimum(areas, (boxes[..., 2] * boxes[..., 3])[:, None])
         share = tall * wide[:, None] / np.maximum(smaller, 1e-9)
         more = np.clip(share - self.free, 0.0, None) / (1.0 - self.free)
-        return np.asarray(np.einsum("nks,ns->nk", more, count.astype(np.float64)))
+        # Slot by slot: the order of summation must not depend on the neighbours in the batch.
+        return np.asarray(np.moveaxis(more * count[:, None], 2, 0).copy().sum(axis=0))
 
 
 def _shared(centre: Floats, size: Floats, boxes: Floats, axis: int) -> Floats:

@@ -95,10 +95,10 @@ class RevealStep:
             for a, prior in enumerate(known.priors):
                 self.wished[..., 1 + a] = prior.any(axis=-1)
         self.in_turn = settings.order == "elements" and self.wished is None
-        # In random order the tokens of a step are independent, as the exact posterior has it.
-        self.apart: Apart | None = None
-        if self.in_turn and settings.keep_apart != "no":
-            self.apart = known.apart
+        # In random order the tokens of a step are independent, as the exact posterior has it. A
+        # network that draws PAD would lose elements for which no place is free.
+        can = self.in_turn and denoiser.traits.number_first
+        self.apart: Apart | None = known.apart if can and settings.keep_apart != "no" else None
 
     def __call__(self, tokens: Ints, step: Step, uniform: Floats) -> None:
         if self.masked is None:
@@ -200,9 +200,7 @@ class RevealStep:
         slots = tokens.shape[1]
         element, modality = np.divmod(places[late], 5)
         after = tokens.copy()
-        count = self.apart.whole(after)  # boxes that do not count: the network has seen them
-        if self.settings.keep_apart == "all":
-            count[:] = False
+        seen = self.apart.whole(tokens) & (self.settings.keep_apart == "step")  # by the network
         after.reshape(-1)[places] = values
         after.reshape(-1)[places[late]] = self.mask[modality]
         drawn = np.empty(len(late), dtype=np.int64)
@@ -210,7 +208,7 @@ class RevealStep:
             for m in np.unique(modality[group]):
                 mine = group[modality[group] == m]
                 row, slot = np.divmod(element[mine], slots)
-                others = self.apart.whole(after[row]) & ~count[row]
+                others = self.apart.whole(after[row]) & ~seen[row]
                 cost = self.apart.covered(after[row], slot, int(m), others)
                 part = logits[mine]
                 part[:, : cost.shape[1]] -= COST * cost

@@ -70,7 +70,7 @@ class ModelConfig:
                 label_network=record.get("label_network"),
                 apart=_apart(record.get("apart"), tokenizer),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise LayoutdmError(f"{where}: damaged: {missing}") from None
         if config.traits.sizes != tokenizer.sizes:
@@ -110,6 +110,11 @@ def _apart(record: Mapping[str, Any] | None, tokenizer: Tokenizer) -> Apart | No
     number = {label: i for i, label in enumerate(tokenizer.labels)}
     pairs = np.zeros((len(number), len(number)), dtype=bool)
     for label, others in record["labels"].items():
+        if not isinstance(others, list):
+            raise ValueError(f"apart: {label!r} must have a list of labels, got {others!r}")
+        for one in (label, *others):
+            if one not in number:
+                raise ValueError(f"apart: {one!r} is not one of the model's labels")
         pairs[number[label], [number[other] for other in others]] = True
     free = float(record["free"])
     if not 0 <= free < 1:

@@ -203,15 +203,17 @@ class Model:
 
     def _check_apart(self, settings: Settings) -> None:
         """A wish that would have no effect is refused."""
-        if self.config.apart is None:
+        if self.config.apart is None or not self.config.traits.number_first:
             raise LayoutdmError(
-                "keep_apart=all needs a model whose config.json says which labels keep apart, and "
-                "this one does not; train it again, or leave the setting out"
+                "keep_apart=all needs an element network whose config.json says which labels keep "
+                "apart, and this model has none; leave the setting out, or train it again"
             )
-        if settings.order != "elements":
+        if not draws_bags(self.config.schedule, settings):
             raise LayoutdmError(
-                f"keep_apart=all needs order=elements, got order={settings.order}: only then are "
-                "boxes placed one after the other"
+                "keep_apart=all needs order=elements and a schedule that only masks, with the "
+                "exact posterior, filter=prediction and no remask: only then are boxes placed one "
+                f"after the other; got order={settings.order}, posterior={settings.posterior}, "
+                f"filter={settings.filter}, remask={settings.remask:g}"
             )
 
     def _make(

@@ -53,7 +53,7 @@ def usual_share(corpus: Corpus, apart: Bools) -> float:
         one = slice(start, start + size)
         labels = corpus.tokens[one, 0]
         pairs = apart[labels[:, None], labels] & ~np.eye(size, dtype=bool)
-        most[one] = (shared_room(boxes[one]) * pairs).max(axis=1)
+        most[one] = (shared_room(boxes[one]) * pairs).max(axis=1, initial=0.0)
     return float(np.clip(np.quantile(most, USUAL), SLIVER, 0.9))
 
 

@@ -278,10 +278,13 @@ class TrainConfig:
         if self.kind == "paper":
             return {}
         usual: dict[str, Any] = {"steps": 50, "top_p": 0.95}
+        relation: dict[str, Any] = {}
         if self.in_sequence:
-            usual |= {"order": "elements", "size_at_once": False}
+            usual |= {"steps": 30, "order": "elements", "size_at_once": False}
+            # Guidance must neither stretch elements, whose sizes come first, nor pile them up.
+            relation = {"relation_sizes": False, "keep_apart": "all"}
         if not self.ordered:
-            return {"default": usual}
+            return {"default": usual, **({"relation": relation} if relation else {})}
         by_task: dict[str, dict[str, Any]] = {"unconditional": {"ordered": True}}
         by_task["c"] = {"ordered": True}
         if self.ordered_tasks:
@@ -291,7 +294,9 @@ class TrainConfig:
             by_task["unconditional"] |= {"labels_first": True, "label_top_p": 1.0}
             by_task["c"] |= {"label_top_p": 1.0}
         if self.in_sequence and self.label_epochs and self.ordered_tasks:
-            by_task["relation"] = {"ordered": True}
+            relation["ordered"] = True
+        if relation:
+            by_task["relation"] = relation
         return {"default": usual, **by_task}
 
     def to_dict(self) -> dict[str, Any]:
