@@ -22,7 +22,7 @@ from layoutdm.evaluate.reading import mend
 from layoutdm.evaluate.report import collect
 from layoutdm.evaluate.run import floor, generate, prepare, score_cell
 from layoutdm.evaluate.sheets import drawn_input
-from layoutdm.evaluate.table import markdown, summary
+from layoutdm.evaluate.table import distinct_rows, markdown, summary
 from layoutdm.formats import write
 from layoutdm.spec import Spec
 from layoutdm.spec.tasks import TASKS
@@ -171,7 +171,7 @@ def test_scores_of_the_tasks(tmp_path: Path) -> None:
 # Tables, plots and sheets --------------------------------------------------------------------
 
 
-def record(task: str, steps: int, seed: int, fid: float) -> dict[str, Any]:
+def record(task: str, steps: int | None, seed: int, fid: float) -> dict[str, Any]:
     from layoutdm.evaluate.score import METRICS
 
     scores: dict[str, Any] = {name: {"value": 0.5} for name in METRICS}
@@ -191,6 +191,15 @@ def test_table_has_mean_floor_and_the_papers_row() -> None:
     assert "*LayoutDM, paper †* | 7.95 | 0.310 |" in text and "not comparable" in text
     assert "hash abc" in text and "Real data |" not in text
     json.dumps(results, allow_nan=False)
+
+
+def test_a_number_of_steps_that_is_the_models_own_has_one_row() -> None:
+    records = [record("c", None, 0, 2.0), record("c", 20, 0, 3.0), record("c", 10, 0, 4.0)]
+    records += [record("cwh", 20, 0, 5.0)]
+    own = {"c": 20, "cwh": 20}
+    results = collect(a_plan(pages(3)), records, None, LABELS, own_steps=own)
+    found = [(row["task"], row["steps"]) for row in distinct_rows(results)]
+    assert sorted(found, key=str) == [("c", 10), ("c", None), ("cwh", 20)]
 
 
 def test_paper_rows_only_for_its_labels() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from layoutdm.errors import LayoutdmError
 from layoutdm.evaluate.paper import mark
 from layoutdm.evaluate.plan import TITLES
-from layoutdm.evaluate.table import HEADS, floor_value, plain, short_name, spread
+from layoutdm.evaluate.table import HEADS, distinct_rows, floor_value, plain, short_name, spread
 
 COLUMNS = ("max_iou", "alignment", "overlap", "density", "coverage", "violation")
 END = "<!-- end of scores -->"
@@ -28,10 +28,8 @@ def score_table(results: Mapping[str, Any]) -> str:
         f"| task | calls | seeds | FID ↓ | FID / floor | mark | {' | '.join(heads)} |",
         "|---|---:|---:|---:|---:|---:|" + "---:|" * len(COLUMNS),
     ]
-    for row in results["summary"]:
+    for row in distinct_rows(results):
         task, found = row["task"], row["fid"]["mean"]
-        if row["steps"] and row["steps"] == results["own_steps"].get(task):
-            continue  # the same as the model's own number, which has a row
         lowest = floor_value(floor, task, "fid") if floor else None
         ratio = f"{found / lowest:.2f}" if found is not None and lowest else "–"
         goal = mark(results["labels"], task)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from layoutdm.evaluate.plan import TITLES
-from layoutdm.evaluate.table import floor_value
+from layoutdm.evaluate.table import distinct_rows, floor_value
 
 INK, QUIET, GRID = "#22262b", "#6b7280", "#e5e7eb"
 COLOURS = {
@@ -94,7 +94,7 @@ def _legend(figure: Any) -> None:
 
 
 def _density_coverage(results: Mapping[str, Any]) -> Any:
-    rows = [row for row in results["summary"] if _known(row, "density", "coverage")]
+    rows = [row for row in distinct_rows(results) if _known(row, "density", "coverage")]
     if not rows:
         return None
     figure, axes = _axes(
@@ -114,7 +114,7 @@ def _density_coverage(results: Mapping[str, Any]) -> Any:
 
 def _fid_steps(results: Mapping[str, Any]) -> Any:
     lines: dict[str, list[tuple[int, float, float]]] = {}
-    for row in results["summary"]:
+    for row in distinct_rows(results):
         steps = _steps(row, results)
         if steps and _known(row, "fid") and row["strength"] is None:
             fid = row["fid"]

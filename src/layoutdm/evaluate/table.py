@@ -34,6 +34,19 @@ HEADS = {
 }
 
 
+def distinct_rows(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The summary without rows of a number of steps that is the model's own, if that has a row."""
+    rows, steps = results["summary"], results["own_steps"]
+    own = {(row["task"], row["strength"]) for row in rows if row["steps"] is None}
+    return [
+        row
+        for row in rows
+        if row["steps"] is None
+        or row["steps"] != steps.get(row["task"])
+        or (row["task"], row["strength"]) not in own
+    ]
+
+
 def summary(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Mean and standard deviation over seeds, for each task, step count and strength."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
