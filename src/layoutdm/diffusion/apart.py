@@ -13,6 +13,7 @@ from the places that those before it have left free.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,10 +39,13 @@ class Apart:
     free: float
     centres: tuple[Floats, ...]  # of x, y, width, height
 
+    @cached_property
+    def _counts(self) -> Ints:
+        return np.array([len(values) for values in self.centres], dtype=np.int64)
+
     def whole(self, tokens: Ints) -> Bools:
         """(..., S): elements of (..., S, 5) whose box is decided."""
-        counts = np.array([len(values) for values in self.centres])
-        return np.asarray((tokens[..., 1:] < counts).all(axis=-1))
+        return np.asarray((tokens[..., 1:] < self._counts).all(axis=-1))
 
     def covered(self, tokens: Ints, slot: Ints, modality: int, others: Bools) -> Floats:
         """How much each value of this modality of elements would cover, (n, values).
@@ -58,13 +62,11 @@ class Apart:
         count &= self.labels[labels[at, slot][:, None], labels]
         count[at, slot] = False
         some = np.flatnonzero(count.any(axis=0))
-        boxes = np.stack(
-            [
-                centres[np.minimum(tokens[..., 1 + a], len(centres) - 1)]
-                for a, centres in enumerate(self.centres)
-            ],
-            axis=-1,
-        )
+        if not len(some):
+            return np.zeros((len(slot), self._counts[modality - 1]))
+        ids = np.minimum(tokens[..., 1:], self._counts - 1)
+        values_of = [centres[ids[..., a]] for a, centres in enumerate(self.centres)]
+        boxes = np.stack(values_of, axis=-1)
         mine, boxes, count = boxes[at, slot], boxes[:, some], count[:, some]
         along, across = (modality - 1) % 2, modality % 2  # of x: 0 and 1; of y: 1 and 0
         values = self.centres[modality - 1][None]

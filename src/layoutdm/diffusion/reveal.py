@@ -176,8 +176,15 @@ class RevealStep:
 
         Of the boxes that a layout completes in this step all but the first; or all.
         """
+        none = np.zeros(0, dtype=np.int64)
         if self.apart is None:
-            return np.zeros(0, dtype=np.int64)
+            return none
+        boxes = element[modality > 0]
+        if self.settings.keep_apart == "step":  # most steps have one element of a layout
+            another = np.diff(boxes) > 0
+            layout = boxes // tokens.shape[1]
+            if not (another & (layout[1:] == layout[:-1])).any():
+                return none
         after = tokens.copy()
         after.reshape(-1)[places] = 0
         last = completing(element, modality, self.apart.whole(after).reshape(-1))
