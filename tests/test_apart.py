@@ -259,6 +259,15 @@ def test_what_one_element_in_a_hundred_shares_is_not_usual():
     assert usual_share(corpus, nearly) == 0.1
 
 
+def test_an_empty_layout_says_nothing():
+    tokenizer = Tokenizer(("card", "text"), uniform_bins(200), 25)
+    nothing = Layout((), np.zeros((0, 4)), 100, 100)
+    found, plain = (
+        keeping_apart(pack(pages, tokenizer)) for pages in ([*columns(), nothing], columns())
+    )
+    assert found.free == plain.free and (found.labels == plain.labels).all()
+
+
 def test_a_model_says_which_labels_keep_apart(tmp_path):
     shutil.copytree(folder(), tmp_path / "model")
     path = tmp_path / "model" / "config.json"
