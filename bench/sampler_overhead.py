@@ -51,13 +51,17 @@ class Timed:
 
 
 PLAIN = Settings(lazy=False)
-# In turns: ten steps for a dozen elements, so that some share them, or all kept apart.
+IN_TURN = PLAIN.replaced(order="elements", steps=30, keep_apart="all")
+# Ten steps for a dozen elements: some share them.
 WAYS = {
     "labels": PLAIN,
     "drafts": PLAIN,
     "relations": PLAIN,
-    "labels, few steps": PLAIN.replaced(order="elements", steps=10),
-    "relations, kept apart": PLAIN.replaced(order="elements", steps=30, keep_apart="all"),
+    "labels, few steps": IN_TURN.replaced(steps=10),
+    "labels, in turn": IN_TURN,
+    "labels, in turn, not kept apart": IN_TURN.replaced(keep_apart="no"),
+    "relations, in turn": IN_TURN,
+    "relations, in turn, not kept apart": IN_TURN.replaced(keep_apart="no"),
 }
 
 

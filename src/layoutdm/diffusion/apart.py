@@ -47,6 +47,25 @@ class Apart:
         """(..., S): elements of (..., S, 5) whose box is decided."""
         return np.asarray((tokens[..., 1:] < self._counts).all(axis=-1))
 
+    def boxes(self, tokens: Ints) -> Floats:
+        """(..., 4) centres and sizes of (..., 5); anything for what is not decided."""
+        ids = np.minimum(tokens[..., 1:], self._counts - 1)
+        parts = [centres[ids[..., a]] for a, centres in enumerate(self.centres)]
+        return np.stack(parts, axis=-1)
+
+    def keeping(self, tokens: Ints, slot: Ints, others: Bools) -> Bools:
+        """(n, S): which of the others (n, S) an element (n,) of layouts (n, S, 5) keeps apart from.
+
+        Not itself, and none as long as the label of either is not known.
+        """
+        at = np.arange(len(slot))
+        named = tokens[..., 0] < len(self.labels)
+        labels = np.where(named, tokens[..., 0], 0)
+        count = others & named & named[at, slot][:, None]
+        count &= self.labels[labels[at, slot][:, None], labels]
+        count[at, slot] = False
+        return count
+
     def covered(self, tokens: Ints, slot: Ints, modality: int, others: Bools) -> Floats:
         """How much each value of this modality of elements would cover, (n, values).
 
@@ -56,17 +75,11 @@ class Apart:
         cover nor are covered.
         """
         at = np.arange(len(slot))
-        named = tokens[..., 0] < len(self.labels)
-        labels = np.where(named, tokens[..., 0], 0)
-        count = others & named & named[at, slot][:, None]
-        count &= self.labels[labels[at, slot][:, None], labels]
-        count[at, slot] = False
+        count = self.keeping(tokens, slot, others)
         some = np.flatnonzero(count.any(axis=0))
         if not len(some):
             return np.zeros((len(slot), self._counts[modality - 1]))
-        ids = np.minimum(tokens[..., 1:], self._counts - 1)
-        values_of = [centres[ids[..., a]] for a, centres in enumerate(self.centres)]
-        boxes = np.stack(values_of, axis=-1)
+        boxes = self.boxes(tokens)
         mine, boxes, count = boxes[at, slot], boxes[:, some], count[:, some]
         along, across = (modality - 1) % 2, modality % 2  # of x: 0 and 1; of y: 1 and 0
         values = self.centres[modality - 1][None]
@@ -102,6 +115,8 @@ def completing(element: Ints, modality: Ints, whole: Bools) -> Ints:
     >>> completing(np.array([0, 0, 1, 2]), np.array([1, 2, 3, 0]), np.array([True, False, True]))
     array([1])
     """
+    if (element[1:] != element[:-1]).all():  # one token each, as in most steps
+        return np.flatnonzero((modality > 0) & whole[element])
     order = np.lexsort((_TURN[modality], element))
     last = order[np.append(element[order][1:] != element[order][:-1], True)]
     return np.sort(last[(modality[last] > 0) & whole[element[last]]])
@@ -113,6 +128,8 @@ def one_by_one(layout: Ints, turn: Ints) -> list[Ints]:
     >>> [group.tolist() for group in one_by_one(np.array([0, 0, 1]), np.array([7, 2, 4]))]
     [[1, 2], [0]]
     """
+    if (layout[1:] > layout[:-1]).all():
+        return [np.arange(len(layout))] if len(layout) else []
     order = np.lexsort((turn, layout))
     nth = np.arange(len(order)) - np.searchsorted(layout[order], layout[order])
     return [order[nth == n] for n in range(int(nth.max(initial=-1)) + 1)]

@@ -13,9 +13,10 @@ from layoutdm.diffusion.draw import draw, keep_top_k, keep_top_p
 from layoutdm.diffusion.grid import Step
 from layoutdm.diffusion.known import Floats, Known, partner
 from layoutdm.diffusion.network import Array, Bools, Denoiser, Ints
+from layoutdm.diffusion.room import Chances, Drawn, with_room
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.settings import Settings
-from layoutdm.diffusion.turns import decision_ranks
+from layoutdm.diffusion.turns import HEIGHT, WIDTH, X, Y, decision_ranks
 
 # The published floor of log-probabilities: nothing that is allowed is ever quite impossible.
 LOG_FLOOR = -70.0
@@ -156,7 +157,7 @@ class RevealStep:
             self._steer(tokens, log_probs, rows)
         logits = self._rows(tokens, log_probs, element, at, modality, guided)
         share = (uniform - stay) / (1.0 - stay)
-        late = self._late(tokens, places, element, modality)
+        late, there = self._late(tokens, places, element, modality)
         held = logits[late]
         weights = self._weights(logits, modality)
         values = draw(weights, share)
@@ -167,31 +168,44 @@ class RevealStep:
             )
         if self.bag is not None:
             self._from_bag(log_probs[0], element, at, modality, share, values)
+        if self.apart is None or there is None:
+            return values
+        after = tokens.copy()
+        after.reshape(-1)[places] = values
         if len(late):
-            values[late] = self._apart(tokens, places, values, late, held, share[late])
+            values[late] = self._apart(tokens, after, places[late], there, held, share[late])
+        if self.settings.keep_apart == "all":
+            early = np.flatnonzero((modality > 0) & ~there.reshape(-1)[element])
+            if len(early):
+                drawn = Drawn(element, modality, weights, share, values).of(early)
+                chances = self._chances(log_probs, element[early], at[early], guided)
+                values[early] = with_room(self.apart, after, there, drawn, chances)
         return values
 
-    def _late(self, tokens: Ints, places: Ints, element: Ints, modality: Ints) -> Ints:
+    def _late(
+        self, tokens: Ints, places: Ints, element: Ints, modality: Ints
+    ) -> tuple[Ints, Bools | None]:
         """Which of these tokens are drawn after the others of the step, to keep boxes apart.
 
-        Of the boxes that a layout completes in this step all but the first; or all.
+        Of the boxes that a layout completes in this step all but the first; or all. And (B, S),
+        which boxes are there after the step; None if none need be kept apart.
         """
         none = np.zeros(0, dtype=np.int64)
         if self.apart is None:
-            return none
-        boxes = element[modality > 0]
+            return none, None
         if self.settings.keep_apart == "step":  # most steps have one element of a layout
+            boxes = element[modality > 0]
             another = np.diff(boxes) > 0
             layout = boxes // tokens.shape[1]
             if not (another & (layout[1:] == layout[:-1])).any():
-                return none
+                return none, None
         after = tokens.copy()
         after.reshape(-1)[places] = 0
-        last = completing(element, modality, self.apart.whole(after).reshape(-1))
-        if self.settings.keep_apart == "all" or not len(last):
-            return last
-        first = one_by_one(*self._turns(element[last]))[0]
-        return np.delete(last, first)
+        there = self.apart.whole(after)
+        last = completing(element, modality, there.reshape(-1))
+        if self.settings.keep_apart == "step" and len(last):
+            last = np.delete(last, one_by_one(*self._turns(element[last]))[0])
+        return last, there
 
     def _turns(self, element: Ints) -> tuple[Ints, Ints]:
         """Layouts of these elements, and when each has its turn."""
@@ -200,28 +214,50 @@ class RevealStep:
         return layout, slot if turns is None else turns[layout, slot]
 
     def _apart(
-        self, tokens: Ints, places: Ints, values: Ints, late: Ints, logits: Floats, share: Floats
+        self, tokens: Ints, after: Ints, places: Ints, there: Bools, logits: Floats, share: Floats
     ) -> Ints:
-        """The last value of each of these boxes, from the places that other boxes leave free."""
+        """The last value of each of these boxes, from the places that other boxes leave free.
+
+        after: tokens after the step, and there: its boxes; both as if these were drawn already.
+        """
         assert self.apart is not None
         slots = tokens.shape[1]
-        element, modality = np.divmod(places[late], 5)
-        after = tokens.copy()
-        seen = self.apart.whole(tokens) & (self.settings.keep_apart == "step")  # by the network
-        after.reshape(-1)[places] = values
-        after.reshape(-1)[places[late]] = self.mask[modality]
-        drawn = np.empty(len(late), dtype=np.int64)
+        element, modality = np.divmod(places, 5)
+        drawn = np.empty(len(places), dtype=np.int64)
+        count = there.copy()
+        count.reshape(-1)[element] = False
+        if self.settings.keep_apart == "step":
+            count &= ~self.apart.whole(tokens)  # those the network has seen
         for group in one_by_one(*self._turns(element)):
-            for m in np.unique(modality[group]):
+            for m in (X, Y, WIDTH, HEIGHT):
                 mine = group[modality[group] == m]
+                if not len(mine):
+                    continue
                 row, slot = np.divmod(element[mine], slots)
-                others = self.apart.whole(after[row]) & ~seen[row]
-                cost = self.apart.covered(after[row], slot, int(m), others)
+                cost = self.apart.covered(after[row], slot, m, count[row])
                 part = logits[mine]
                 part[:, : cost.shape[1]] -= COST * cost
                 drawn[mine] = draw(self._weights(part, modality[mine]), share[mine])
-                after.reshape(-1)[places[late[mine]]] = drawn[mine]
+                after.reshape(-1)[places[mine]] = drawn[mine]
+            count.reshape(-1)[element[group]] = True
         return drawn
+
+    def _chances(
+        self, log_probs: tuple[Array, ...], element: Ints, at: Ints, guided: bool
+    ) -> Chances:
+        """What is predicted of tokens of these elements that are still open; at: their rows."""
+
+        def chances(elements: Ints, m: int) -> Floats:
+            size = self.sizes[m]
+            if guided:
+                found = self.steered.reshape(-1, 4, self.steered.shape[-1])[elements, m - 1, :size]
+            else:
+                rows = at[np.searchsorted(element, elements)]
+                found = log_probs[m].reshape(-1, size + 1)[rows, :size]
+                found = np.maximum(found, LOG_FLOOR, dtype=np.float64) / self.settings.temperature
+            return np.asarray(np.exp(found - found.max(axis=-1, keepdims=True)))
+
+        return chances
 
     def _by_prior(
         self, weights: Floats, element: Ints, modality: Ints, uniform: Floats, stay: float

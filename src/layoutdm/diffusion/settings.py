@@ -63,7 +63,7 @@ class Settings:
     labels_first: bool = False
     # With order=elements, where the model says which labels keep apart: boxes that are completed in
     # the same step are drawn one after the other, each where those before it leave room; "all":
-    # where all others do, also those that the network has seen.
+    # where all others do, also those that the network has seen, and sizes and x look ahead.
     keep_apart: str = "step"
     lazy: bool = True  # ask the network only about layouts that decide a token in this step
 

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 # Size before place: edges that line up with others follow from a known size.
 DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
-LABEL, Y, WIDTH, HEIGHT = 0, 2, 3, 4
+LABEL, X, Y, WIDTH, HEIGHT = range(5)
 
 LABELS_TOGETHER = 3  # labels that come before all boxes, if the steps do not suffice for each
 LABEL_SHARE = 0.25  # of the steps, at most, for such labels

@@ -281,8 +281,8 @@ class TrainConfig:
         relation: dict[str, Any] = {}
         if self.in_sequence:
             usual |= {"steps": 30, "order": "elements", "size_at_once": False}
-            # Guidance must neither stretch elements, whose sizes come first, nor pile them up.
-            relation = {"relation_sizes": False, "keep_apart": "all"}
+            usual["keep_apart"] = "all"
+            relation = {"relation_sizes": False}  # guidance must not stretch what is placed later
         if not self.ordered:
             return {"default": usual, **({"relation": relation} if relation else {})}
         by_task: dict[str, dict[str, Any]] = {"unconditional": {"ordered": True}}
