@@ -129,6 +129,7 @@ def test_likely_values_are_spread_as_the_weights_are(weights, dimension):
 
 
 @given(st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=20, unique=True))
+@settings(deadline=None)
 def test_another_number_depends_on_the_number_alone(numbers):
     found = another(np.array(numbers))
     assert (found >= 0).all() and (found < 1).all()
