@@ -18,8 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from layoutdm import boxes as box_math
-from layoutdm.boxes import EDGE_TOLERANCE, FIELDS, Boxes, all_right, box_problem
-from layoutdm.errors import LayoutdmError
+from layoutdm.boxes import (
+    EDGE_TOLERANCE,
+    FIELDS,
+    Boxes,
+    all_right,
+    box_problem,
+    reading_order,
+)
+from layoutdm.errors import LayoutdmError, shown
 from layoutdm.one_liners import OneLiners
 
 __all__ = ["EDGE_TOLERANCE", "FIELDS", "Element", "Layout"]
@@ -36,12 +43,12 @@ class Element:
     height: float
 
     def __post_init__(self) -> None:
-        name = f"element {self.label!r}"
+        name = f"element {shown(self.label)}"
         if not isinstance(self.label, str) or not self.label:
-            raise LayoutdmError(f"element: label must be a non-empty text, got {self.label!r}")
+            raise LayoutdmError(f"element: label must be a non-empty text, got {shown(self.label)}")
         for field_name, value in zip(FIELDS, self.box, strict=True):
             if not _is_number(value):
-                raise LayoutdmError(f"{name}: {field_name} must be a number, got {value!r}")
+                raise LayoutdmError(f"{name}: {field_name} must be a number, got {shown(value)}")
         problem = box_problem(self.box)
         if problem:
             raise LayoutdmError(f"{name}: {problem}")
@@ -160,7 +167,7 @@ class Layout(OneLiners):
     def sorted_top_left(self) -> Layout:
         """By top edge, then left edge, then label; ties keep their order."""
         corners = self.corners()
-        return self.take(np.lexsort((np.array(self.labels), corners[:, 0], corners[:, 1])))
+        return self.take(reading_order(corners[:, 0], corners[:, 1], np.array(self.labels)))
 
     def sorted_by_label(self) -> Layout:
         """By label name; elements of one label keep their order."""
@@ -172,7 +179,7 @@ class Layout(OneLiners):
 
 
 def _name(layout: Layout) -> str:
-    return f"layout {layout.id!r}" if layout.id else "layout"
+    return f"layout {shown(layout.id)}" if layout.id else "layout"
 
 
 def _is_number(value: object) -> bool:
@@ -182,14 +189,14 @@ def _is_number(value: object) -> bool:
 def _check_types(layout: Layout) -> None:
     """Raise one sentence if a field cannot be looked into, or return."""
     if not isinstance(layout.id, str):
-        raise LayoutdmError(f"layout: id must be a text, got {layout.id!r}")
+        raise LayoutdmError(f"layout: id must be a text, got {shown(layout.id)}")
     if isinstance(layout.labels, str) or not isinstance(layout.labels, Iterable):
         raise LayoutdmError(
-            f"{_name(layout)}: labels must be a list of texts, got {layout.labels!r}"
+            f"{_name(layout)}: labels must be a list of texts, got {shown(layout.labels)}"
         )
     if not isinstance(layout.metadata, Mapping):
         raise LayoutdmError(
-            f"{_name(layout)}: metadata must be a dictionary, got {layout.metadata!r}"
+            f"{_name(layout)}: metadata must be a dictionary, got {shown(layout.metadata)}"
         )
 
 
@@ -197,7 +204,7 @@ def _rows(boxes: ArrayLike, name: str) -> Boxes:
     """A fresh array of shape (elements, 4), or one sentence."""
     try:
         rows = np.array(boxes, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise LayoutdmError(
             f"{name}: boxes must be rows of four numbers (centre x, centre y, width, height), "
             f"but they cannot be read as numbers: {error}"
@@ -215,7 +222,7 @@ def _check(layout: Layout) -> None:
     for side in ("width", "height"):
         value = getattr(layout, side)
         if not _is_number(value):
-            raise LayoutdmError(f"{name}: canvas {side} must be a number, got {value!r}")
+            raise LayoutdmError(f"{name}: canvas {side} must be a number, got {shown(value)}")
         if not (np.isfinite(value) and value > 0):
             raise LayoutdmError(f"{name}: canvas {side} must be positive, got {value}")
     if len(layout.labels) != len(layout.boxes):
@@ -226,7 +233,7 @@ def _check(layout: Layout) -> None:
     for index, label in enumerate(layout.labels):
         if not isinstance(label, str) or not label:
             raise LayoutdmError(
-                f"{name}: element {index}: label must be a non-empty text, got {label!r}"
+                f"{name}: element {index}: label must be a non-empty text, got {shown(label)}"
             )
     if all_right(layout.boxes):
         return

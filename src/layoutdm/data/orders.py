@@ -12,17 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from layoutdm.boxes import reading_order
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 
 Order = Literal["dataset", "random", "top-left"]
 ORDERS: tuple[str, ...] = get_args(Order)
-
-# Edges closer than this are the same edge. Files round centres and sizes to six digits, so the
-# tops of two aligned boxes differ in the last one; a pixel of a 2560 screen is forty times wider.
-SAME_EDGE = 1e-5
 
 
 def reorder(
@@ -59,13 +55,4 @@ def top_left(layout: Layout, labels: Sequence[str] = ()) -> Layout:
     index.update((label, len(labels) + position) for position, label in enumerate(unknown))
     corners = layout.corners()
     label_keys = np.array([index[label] for label in layout.labels], dtype=np.intp)
-    return layout.take(np.lexsort((label_keys, _ranks(corners[:, 0]), _ranks(corners[:, 1]))))
-
-
-def _ranks(edges: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rank of each edge; edges that differ by rounding only share a rank."""
-    ascending = np.argsort(edges, kind="stable")
-    steps = np.diff(edges[ascending], prepend=edges[ascending][:1]) > SAME_EDGE
-    ranks = np.empty(len(edges), dtype=np.intp)
-    ranks[ascending] = np.cumsum(steps)
-    return ranks
+    return layout.take(reading_order(corners[:, 0], corners[:, 1], label_keys))

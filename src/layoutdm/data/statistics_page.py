@@ -15,7 +15,7 @@ from layoutdm.data import plots
 from layoutdm.data.figures import by_count, percent, split_table
 from layoutdm.data.report import Report
 from layoutdm.data.statistics import Statistics
-from layoutdm.formats.palette import colour, edge
+from layoutdm.pictures.palette import scheme
 
 MOST_MAPS = 120  # a data set with thousands of labels must still give a page that opens
 MOST_CANVASES = 8
@@ -79,6 +79,7 @@ def _splits(report: Report) -> str:
 def _labels(total: Statistics) -> str:
     most = max((stats.elements for stats in total.labels.values()), default=0)
     ratio = plots.canvas_ratio(total.canvases)
+    colour = scheme(total.labels).colour
     body = [
         [
             f'<i class="tint" style="--tint:{colour(label)}"></i>{escape(label)}',
@@ -97,6 +98,7 @@ def _labels(total: Statistics) -> str:
 def _maps(total: Statistics) -> str:
     ratio = plots.canvas_ratio(total.canvases)
     ranked = [item for item in by_count(total) if item[1].elements]
+    edge = scheme(total.labels).edge
     figures = "".join(
         f"<figure>{plots.heat_map(stats.heat, ratio, edge(label), label)}"
         f"<figcaption>{escape(label)} <small>{stats.elements:,}</small></figcaption></figure>"

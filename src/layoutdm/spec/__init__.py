@@ -8,7 +8,7 @@
 (2, 4)
 
 In short:
-- `Spec.parse(dict | JSON text | path | Spec | None)`: validated; a bad one raises SpecError (a
+- `Spec.parse(dict | JSON text | Path | Spec | None)`: validated; a bad one raises SpecError (a
   LayoutdmError with `.problems`), all problems at once.
 - `spec.check(labels, max_elements) -> list[Problem]`, `spec.ensure(...)` raises them.
 - `Spec.from_layout(layout, task=..., seed=0, **options)`: the paper's task inputs.

@@ -4,50 +4,96 @@
 >>> spec = Spec.parse({"elements": [{"label": "txet", "x": 0.9, "width": 0.4}]})
 >>> for problem in check(spec, labels=("title", "text"), max_elements=25):
 ...     print(problem)
-elements[0].label: unknown label 'txet'; did you mean 'text'?
+elements[0].label: unknown label 'txet'; did you mean 'text'? `layoutdm labels` lists all
 elements[0].x: x 0.9 with width 0.4 spans 0.7 to 1.1, which leaves the canvas; 0 to 1 would be right
 
 The check is sound: a request that some layout satisfies is never refused. It finds every
-contradiction between the order of edges, sizes and fixed values along one axis, or between areas;
-it does not search for the few that only arise from both axes together.
+contradiction between edges, centres, sizes and fixed values along one axis, or between areas; it
+does not search for the few that only arise from both axes together.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from layoutdm.constraints.relations import CANVAS_NAME, CANVAS_NAMES, ELEMENT_NAMES, is_size
-from layoutdm.spec.consistency import Linked, contradictions
+from layoutdm.relations import CANVAS_NAME, PLACES, Relation
+from layoutdm.relations.table import KINDS
+from layoutdm.spec import labels as label_words
+from layoutdm.spec.axis import bound_problems
+from layoutdm.spec.consistency import contradictions
 from layoutdm.spec.element_check import element_problems
-from layoutdm.spec.problems import Problem, suggestion
+from layoutdm.spec.linked import Linked, Names, group_problems, link, linked_gaps, linked_order
+from layoutdm.spec.problems import Problem
+from layoutdm.spec.shares import in_shares
+from layoutdm.spec.stated import Wishes, stated
 
 if TYPE_CHECKING:
-    from layoutdm.spec.model import RelationSpec, Spec
+    from layoutdm.spec.model import Spec
 
 SUGGESTED = 50  # unknown words that get a suggestion; finding one takes time
-# Seen from the other element of a pair.
-_MIRRORED = {
-    "above": "below", "below": "above", "left_of": "right_of", "right_of": "left_of",
-    "overlapping": "overlapping",
-}  # fmt: skip
 
 
-def check(spec: Spec, labels: Sequence[str], max_elements: int) -> list[Problem]:
+@dataclass(frozen=True)
+class Resolved:
+    """A request in shares of the canvas, with names, labels and groups looked up."""
+
+    spec: Spec
+    wishes: Wishes
+    labels: Mapping[str, str]  # what the user wrote to the model's label
+    relations: tuple[Linked, ...]  # each once
+    gaps: tuple[tuple[str, int, tuple[tuple[int, int], ...]], ...]  # path, axis, neighbours
+    order: tuple[int, ...]
+    problems: tuple[Problem, ...]
+
+
+def check(
+    spec: Spec, labels: Sequence[str], max_elements: int, aliases: Mapping[str, str] | None = None
+) -> list[Problem]:
     """All problems of a request for a model with these labels and this many elements."""
-    problems = [*_number(spec, max_elements), *_labels(spec, labels)]
-    unusable: set[int] = set()
-    for index, element in enumerate(spec.elements):
-        found = list(element_problems(index, element))
-        if found:
-            unusable.add(index)
-            problems += found
+    return list(resolve(spec, labels, max_elements, aliases).problems)
+
+
+def resolve(
+    spec: Spec, labels: Sequence[str], max_elements: int, aliases: Mapping[str, str] | None = None
+) -> Resolved:
+    """The request as the models need it, and all its problems."""
+    shares, wrong_units = in_shares(spec)
+    problems = [*_number(spec, max_elements)]
+    found = _labels(spec, labels, aliases or {}, problems)
+    problems += wrong_units
+    in_the_way = {problem.path.split(".")[0] for problem in wrong_units}
+    unusable = {i for i in range(len(spec.elements)) if f"elements[{i}]" in in_the_way}
+    if spec.unit == "share" or spec.canvas is not None:
+        for index, element in enumerate(shares.elements):
+            wrong = [] if index in unusable else list(element_problems(index, element))
+            if wrong:
+                unusable.add(index)
+                problems += wrong
+        for problem in bound_problems(shares, unusable):
+            unusable.add(int(problem.path[9:].split("]")[0]))
+            problems.append(problem)
     problems += _names(spec)
-    linked = _linked_relations(spec, problems)
-    order = _linked_order(spec, problems)
-    problems += contradictions(spec, linked, order, unusable)
-    return problems
+    names = Names(spec)
+    usable = group_problems(spec, names, problems)
+    wishes = stated(spec.model_copy(update={"groups": usable, "relations": shares.relations}),
+                    _scales(spec))  # fmt: skip
+    relations = _linked_relations(wishes, names, problems)
+    gaps = linked_gaps(wishes, names)
+    order = linked_order(spec, names, problems)
+    if len(spec.elements) <= max_elements:
+        hard = [r for r in relations if wishes.relations[r.index].strength is None]
+        problems += contradictions(shares, wishes, hard, gaps, order, unusable)
+    return Resolved(
+        shares, wishes, found, tuple(relations), tuple(gaps), tuple(order), tuple(problems)
+    )
+
+
+def _scales(spec: Spec) -> tuple[float, float]:
+    if spec.unit == "share" or spec.canvas is None:
+        return 1.0, 1.0
+    return spec.canvas.width, spec.canvas.height
 
 
 def _number(spec: Spec, max_elements: int) -> Iterator[Problem]:
@@ -80,20 +126,29 @@ def _number(spec: Spec, max_elements: int) -> Iterator[Problem]:
         )
 
 
-def _labels(spec: Spec, labels: Sequence[str]) -> Iterator[Problem]:
-    known, listed = set(labels), list(labels)
+def _labels(
+    spec: Spec, labels: Sequence[str], aliases: Mapping[str, str], problems: list[Problem]
+) -> dict[str, str]:
+    """The model's label of every word in the request; unknown ones become problems."""
+    words = label_words.spellings(labels, aliases)
+    known, found = set(labels), {}
     hints: dict[str, str] = {}
     for index, element in enumerate(spec.elements):
-        for place, label in enumerate(element.label_choices):
-            if label in known:
+        for place, word in enumerate(element.label_choices):
+            label = word if word in known else words.get(label_words.folded(word))
+            if label is not None:
+                found[word] = label
                 continue
-            if label not in hints and len(hints) < SUGGESTED:
-                hints[label] = f"; {suggestion(label, listed, 'labels')}"
+            if word not in hints and len(hints) < SUGGESTED:
+                hints[word] = f"; {label_words.hint(word, labels, aliases)}"
             within = "" if isinstance(element.label, str) else f"[{place}]"
-            yield Problem(
-                f"elements[{index}].label{within}",
-                f"unknown label {label!r}{hints.get(label, '')}",
+            problems.append(
+                Problem(
+                    f"elements[{index}].label{within}",
+                    f"unknown label {word!r}{hints.get(word, '')}",
+                )
             )
+    return found
 
 
 def _names(spec: Spec) -> Iterator[Problem]:
@@ -111,105 +166,57 @@ def _names(spec: Spec) -> Iterator[Problem]:
             first[element.name] = index
 
 
-class _Names:
-    """Finds elements by name; unknown names get a suggestion, the first few at least."""
-
-    def __init__(self, spec: Spec) -> None:
-        self.index = {e.name: i for i, e in enumerate(spec.elements) if e.name is not None}
-        self.known = [name for name in self.index if name != CANVAS_NAME]
-        self.asked = 0
-
-    def unknown(self, path: str, name: str) -> Problem:
-        self.asked += 1
-        if not self.known:
-            hint = 'no element has a name; give it one with "name"'
-        elif self.asked > SUGGESTED:
-            hint = "it must be the name of an element"
-        else:
-            hint = suggestion(name, self.known, "names")
-        return Problem(path, f"no element is named {name!r}; {hint}")
-
-
-def _linked_relations(spec: Spec, problems: list[Problem]) -> list[Linked]:
-    """The relations whose names are known; those that contradict one for the same pair left out."""
-    names = _Names(spec)
-    linked = []
+def _linked_relations(wishes: Wishes, names: Names, problems: list[Problem]) -> list[Linked]:
+    """The relations whose names are known, each once; contradictions of one pair are left out."""
+    linked: dict[tuple[int, int, int, float | None, bool], Linked] = {}
     placed: dict[tuple[int, int], tuple[int, str]] = {}
-    for k, relation in enumerate(spec.relations):
-        problem = _relation_problem(k, relation, names)
-        if problem is not None:
-            problems.append(problem)
+    for k, wish in enumerate(wishes.relations):
+        found = link(k, wish, names)
+        if isinstance(found, Problem):
+            problems.append(found)
             continue
-        of, to = names.index[relation.of], names.index.get(relation.to, -1)
-        code = (CANVAS_NAMES if to < 0 else ELEMENT_NAMES)[relation.is_]
-        if not is_size(code):  # sizes are compared by area in consistency.py
-            pair = (min(of, to), max(of, to))
-            place = relation.is_ if of < to or to < 0 else _MIRRORED[relation.is_]
+        key = (found.of, found.code, found.to, wish.gap, wish.strength is None)
+        if key in linked:
+            continue
+        if found.code in PLACES and wish.strength is None:
+            pair = (min(found.of, found.to), max(found.of, found.to))
+            straight = found.of < found.to or found.to < 0
+            place = wish.is_ if straight else KINDS[wish.is_].mirrored
             earlier = placed.setdefault(pair, (k, place))
             if earlier[1] != place:
-                problems.append(_contradiction(k, earlier[0], spec))
+                problems.append(_contradiction(wishes, k, earlier[0]))
                 continue
-        linked.append(Linked(k, of, code, to))
-    return linked
+        linked[key] = found
+    kept = list(linked.values())
+    problems += _not_apart(wishes, kept)
+    return kept
 
 
-def _contradiction(k: int, earlier: int, spec: Spec) -> Problem:
-    one, other = spec.relations[k], spec.relations[earlier]
+def _not_apart(wishes: Wishes, linked: Sequence[Linked]) -> Iterator[Problem]:
+    """Pairs that are to be apart and to share some area."""
+    together = {
+        frozenset((r.of, r.to)): r
+        for r in linked
+        if r.to >= 0
+        and r.code in (Relation.OVERLAPPING, Relation.INSIDE)
+        and wishes.relations[r.index].strength is None
+    }
+    for one in linked:
+        other = together.get(frozenset((one.of, one.to)))
+        hard = wishes.relations[one.index].strength is None
+        if one.code == Relation.APART and other is not None and hard:
+            later, earlier = max(one.index, other.index), min(one.index, other.index)
+            wish, before = wishes.relations[later], wishes.relations[earlier]
+            yield Problem(
+                wish.path, f"'{wish}' contradicts {before.path}, '{before}': choose one of them"
+            )
+
+
+def _contradiction(wishes: Wishes, k: int, earlier: int) -> Problem:
+    one, other = wishes.relations[k], wishes.relations[earlier]
     only_one = (
         "an element's centre lies in one third of the canvas"
         if one.to == CANVAS_NAME
         else "it can be one of above, below, left_of and right_of (side by side), overlapping"
     )
-    return Problem(
-        f"relations[{k}]",
-        f"'{describe(one)}' contradicts relations[{earlier}], '{describe(other)}': {only_one}",
-    )
-
-
-def _relation_problem(k: int, relation: RelationSpec, names: _Names) -> Problem | None:
-    path = f"relations[{k}]"
-    if relation.of == CANVAS_NAME:
-        return Problem(f"{path}.of", "must be an element; the canvas can only stand in 'to'")
-    if relation.of not in names.index:
-        return names.unknown(f"{path}.of", relation.of)
-    if relation.to == CANVAS_NAME:
-        if relation.is_ not in CANVAS_NAMES:
-            options = ", ".join(CANVAS_NAMES)
-            return Problem(
-                f"{path}.is", f"{relation.is_!r} is for elements; to the canvas it is {options}"
-            )
-        return None
-    if relation.to not in names.index:
-        return names.unknown(f"{path}.to", relation.to)
-    if relation.of == relation.to:
-        return Problem(path, f"{relation.of!r} is related to itself; name two different elements")
-    if relation.is_ not in ELEMENT_NAMES:
-        options = ", ".join(ELEMENT_NAMES)
-        return Problem(
-            f"{path}.is", f"{relation.is_!r} is for the canvas; between elements it is {options}"
-        )
-    return None
-
-
-def _linked_order(spec: Spec, problems: list[Problem]) -> list[int]:
-    """The elements of the reading order whose names are known, each once."""
-    names = _Names(spec)
-    places: dict[str, list[int]] = defaultdict(list)
-    order = []
-    for k, name in enumerate(spec.reading_order):
-        places[name].append(k)
-        if name not in names.index or name == CANVAS_NAME:
-            problems.append(names.unknown(f"reading_order[{k}]", name))
-        elif len(places[name]) > 1:
-            where = f"reading_order[{places[name][0]}]"
-            problems.append(
-                Problem(f"reading_order[{k}]", f"{name!r} stands at {where} already; list it once")
-            )
-        else:
-            order.append(names.index[name])
-    return order
-
-
-def describe(relation: RelationSpec) -> str:
-    """A relation as people say it: "hero below bar"."""
-    return f"{relation.of} {relation.is_} {relation.to}"
+    return Problem(one.path, f"'{one}' contradicts {other.path}, '{other}': {only_one}")

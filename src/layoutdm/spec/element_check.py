@@ -7,16 +7,18 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from layoutdm.constraints.relations import SIZE_TOLERANCE
 from layoutdm.layout import EDGE_TOLERANCE, FIELDS
+from layoutdm.relations import SIZE_TOLERANCE
+from layoutdm.spec.fields import About
 from layoutdm.spec.problems import Problem
 
 if TYPE_CHECKING:
-    from layoutdm.spec.model import ElementSpec
+    from layoutdm.spec.fields import ElementSpec
 
 # Noise moves a draft's boxes off the canvas; more than this cannot be meant as a share of it.
 DRAFT_OVERHANG = 0.5
 _AXES = (("x", "width"), ("y", "height"))
+_EDGES = (("left", "right"), ("top", "bottom"))
 
 
 def element_problems(index: int, element: ElementSpec) -> Iterator[Problem]:
@@ -38,7 +40,7 @@ def _value_problems(element: ElementSpec) -> Iterator[tuple[str, str]]:
             continue
         is_size = field in ("width", "height")
         if isinstance(wish, float):
-            if not 0 < wish <= (1 + 2 * EDGE_TOLERANCE if is_size else 1 - 1e-9):
+            if not 0 < wish / 2 <= (1 + EDGE_TOLERANCE if is_size else 1 - 1e-9) / 2:
                 right = "more than 0 and at most 1" if is_size else "a centre between 0 and 1"
                 yield field, f"{wish:g} leaves no room on the canvas; it must be {right}"
         else:
@@ -71,9 +73,18 @@ def size_bounds(element: ElementSpec, axis: int) -> tuple[float, float]:
     extent, centre = element.fixed(size), element.fixed(position)
     if extent is not None:
         return extent, extent
+    least, most = 0.0, 1.0 + 2 * EDGE_TOLERANCE
     if centre is not None:
-        return 0.0, 2 * min(centre, 1 - centre) + 2 * EDGE_TOLERANCE
-    return 0.0, 1.0 + 2 * EDGE_TOLERANCE
+        most = 2 * min(centre, 1 - centre) + 2 * EDGE_TOLERANCE
+    low, high = (element.fixed(edge) for edge in _EDGES[axis])
+    if low is not None:
+        most = min(most, 1 - low + 2 * EDGE_TOLERANCE)
+    if high is not None:
+        most = min(most, high + 2 * EDGE_TOLERANCE)
+    wish = getattr(element, size)
+    if isinstance(wish, About) and wish.bounds:
+        least, most = max(least, wish.about - wish.within), min(most, wish.about + wish.within)
+    return least, max(most, least)
 
 
 def _size_problem(element: ElementSpec) -> tuple[str, str] | None:
@@ -105,8 +116,8 @@ def _some_box(bounds: list[tuple[float, float]], area: float | None, aspect: flo
     low, high = math.log1p(-SIZE_TOLERANCE), math.log1p(SIZE_TOLERANCE)
     least = math.log(1e-6)  # no element is smaller than a millionth of the canvas
     strips = [
-        (1.0, 0.0, math.log(bounds[0][0]) if bounds[0][0] else least, _log(bounds[0][1])),
-        (0.0, 1.0, math.log(bounds[1][0]) if bounds[1][0] else least, _log(bounds[1][1])),
+        (1.0, 0.0, _log(bounds[0][0]) if bounds[0][0] else least, _log(bounds[0][1])),
+        (0.0, 1.0, _log(bounds[1][0]) if bounds[1][0] else least, _log(bounds[1][1])),
     ]
     if area is not None:
         strips.append((1.0, 1.0, math.log(area) + low, math.log(area) + high))

@@ -13,131 +13,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    Tag,
-    ValidationError,
-)
+from pydantic import ConfigDict, Field, StrictBool, ValidationError
 
 from layoutdm.spec import parsing
+from layoutdm.spec.fields import (
+    About,
+    CanvasSpec,
+    Count,
+    ElementSpec,
+    GroupSpec,
+    Margins,
+    Name,
+    NumberRange,
+    Part,
+    RelationSpec,
+    Sides,
+)
+from layoutdm.spec.limits import MAX_GROUPS, MAX_LISTED, MAX_RELATIONS
 from layoutdm.spec.problems import Problem, SpecError
 
 if TYPE_CHECKING:
     from layoutdm.layout import Layout
 
-MAX_LISTED = 10_000  # elements of a request; far beyond any model, near enough to answer at once
-MAX_RELATIONS = 100_000
-
-Number = Annotated[
-    float, BeforeValidator(parsing.plain_number), Field(strict=True, allow_inf_nan=False)
+__all__ = [
+    "About",
+    "CanvasSpec",
+    "ElementSpec",
+    "GroupSpec",
+    "NumberRange",
+    "RelationSpec",
+    "Sides",
+    "Spec",
 ]
-RELATIONS_BETWEEN = (
-    "above", "below", "left_of", "right_of", "overlapping", "smaller", "equal_size", "larger",
-)  # fmt: skip
-RELATIONS_TO_CANVAS = ("top", "middle", "bottom", "smaller", "equal_size", "larger")
-RelationName = Literal[
-    "above", "below", "left_of", "right_of", "overlapping", "smaller", "equal_size", "larger",
-    "top", "middle", "bottom",
-]  # fmt: skip
+LIMITS = {
+    "elements": MAX_LISTED,
+    "relations": MAX_RELATIONS,
+    "reading_order": MAX_LISTED,
+    "groups": MAX_GROUPS,
+}
+Aliases = Mapping[str, str]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class About(_Part):
-    """A weak wish: near a value, as far as the strength says."""
-
-    about: Number = Field(description="The value to be near, a share of the canvas.")
-    within: Number = Field(0.1, gt=0, description="The margin around it (the paper's m).")
-    strength: Number = Field(3.0, ge=0, description="The weight of the wish (the paper's lambda).")
-    prior: Literal["default", "gaussian", "negation"] = Field(
-        "default", description="Which of the paper's priors pulls towards the value."
-    )
-    form: Literal["paper", "code"] | None = Field(
-        None, description="The prior as printed or as in the published code; absent: the better."
-    )
-
-
-def _kind(tags: Mapping[type, str], other: str) -> Discriminator:
-    def choose(value: Any) -> str:
-        return next((tag for kind, tag in tags.items() if isinstance(value, kind)), other)
-
-    return Discriminator(choose)
-
-
-# Tags start with "#" so that they can be told from field names in the paths of problems.
-Value = Annotated[
-    Annotated[Number, Tag("#value")] | Annotated[About, Tag("#about")],
-    _kind({Mapping: "#about", About: "#about"}, "#value"),
-]
-Name = Annotated[StrictStr, Field(min_length=1, max_length=200)]
-Label = Annotated[
-    Annotated[Name, Tag("#value")]
-    | Annotated[tuple[Name, ...], Field(min_length=1, max_length=MAX_LISTED), Tag("#list")],
-    _kind({list: "#list", tuple: "#list"}, "#value"),
-]
-
-
-class ElementSpec(_Part):
-    """One element; every field that is absent is free."""
-
-    name: Name | None = Field(None, description="What relations and reading_order call it.")
-    label: Label | None = Field(None, description="Its label, or a list of labels to choose from.")
-    x: Value | None = Field(None, description="Centre, from 0 (left) to 1 (right).")
-    y: Value | None = Field(None, description="Centre, from 0 (top) to 1 (bottom).")
-    width: Value | None = Field(None, description="A share of the canvas's width.")
-    height: Value | None = Field(None, description="A share of the canvas's height.")
-    area: Number | None = Field(None, description="Wished width * height, within 10 %.")
-    aspect_ratio: Number | None = Field(None, description="Wished height / width, within 10 %.")
-
-    @property
-    def label_choices(self) -> tuple[str, ...]:
-        """The labels that the element may have; empty when it is free."""
-        if self.label is None:
-            return ()
-        return (self.label,) if isinstance(self.label, str) else self.label
-
-    def fixed(self, field: str) -> float | None:
-        """The value of x, y, width or height if it is fixed."""
-        value = getattr(self, field)
-        return value if isinstance(value, float) else None
-
-
-class NumberRange(_Part):
-    """Bounds for the number of elements, listed and added together."""
-
-    min: StrictInt | None = Field(None, ge=1)
-    max: StrictInt | None = Field(None, ge=1)
-
-
-class RelationSpec(_Part):
-    """`of` is ... relative to `to`: {"of": "hero", "is": "below", "to": "bar"}."""
-
-    of: Name = Field(description="The name of an element.")
-    is_: RelationName = Field(
-        alias="is",
-        description="top, middle and bottom are for the canvas; places such as above for elements.",
-    )
-    to: Name = Field(description='The name of another element, or "canvas".')
-
-
-Count = Annotated[
-    Annotated[StrictInt, Field(ge=1), Tag("#value")] | Annotated[NumberRange, Tag("#range")],
-    _kind({Mapping: "#range", NumberRange: "#range"}, "#value"),
-]
-
-
-class Spec(_Part):
+class Spec(Part):
     """What is known about a layout; an empty one asks for anything."""
 
     model_config = ConfigDict(
@@ -152,8 +71,19 @@ class Spec(_Part):
         None, description="How many elements in all: a number, or bounds."
     )
     relations: tuple[RelationSpec, ...] = ()
+    groups: tuple[GroupSpec, ...] = Field((), description="Columns, rows and grids.")
     reading_order: tuple[Name, ...] = Field(
         (), description="Names; nearer to the top left corner is read first."
+    )
+    canvas: CanvasSpec | None = Field(
+        None, description="The canvas that comes back; absent: that of the model's data."
+    )
+    unit: Literal["share", "px"] = Field(
+        "share",
+        description="What numbers mean: shares of the canvas, from 0 to 1, or pixels of `canvas`.",
+    )
+    margins: Margins | None = Field(
+        None, description="How far elements stay from the edges of the canvas."
     )
 
     def __init__(self, /, **data: Any) -> None:
@@ -164,23 +94,29 @@ class Spec(_Part):
 
     @classmethod
     def parse(cls, source: Spec | Mapping[str, Any] | str | Path | None) -> Spec:
-        """From a dict, JSON text, the path of a JSON file, or nothing (the empty request)."""
+        """From a dict, JSON text, a Path of a JSON file, or nothing (the empty request).
+
+        A text is always JSON, never the name of a file.
+        """
         if isinstance(source, cls):
             return source
         data = parsing.load(source)
-        limits = (
-            ("elements", MAX_LISTED),
-            ("relations", MAX_RELATIONS),
-            ("reading_order", MAX_LISTED),
-        )
-        too_long = [
-            Problem(key, f"{len(data[key]):,} entries; at most {limit:,} are allowed")
-            for key, limit in limits
-            if isinstance(data.get(key), Sequence) and len(data[key]) > limit
-        ]
-        if too_long:
-            raise SpecError(too_long)
-        return cls(**data)
+        problems = parsing.too_large(data, LIMITS)
+        if problems:
+            raise SpecError(problems)
+        try:
+            return cls(**data)
+        except SpecError as error:
+            error.rest = cls._rest(data, error.problems)
+            raise
+
+    @classmethod
+    def _rest(cls, data: dict[str, Any], problems: Sequence[Problem]) -> Spec | None:
+        """What can be read of a request with problems, so that all others can be told, too."""
+        try:
+            return cls(**parsing.without(data, [problem.path for problem in problems]))
+        except SpecError:
+            return None
 
     @classmethod
     def from_layout(cls, layout: Layout, task: str = "c", seed: int = 0, **options: Any) -> Spec:
@@ -197,7 +133,7 @@ class Spec(_Part):
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data; Spec.parse gives the same request back."""
-        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     @property
     def may_add(self) -> bool:
@@ -216,14 +152,18 @@ class Spec(_Part):
             low, high = max(low, wished), min(high, wished)
         return low, high
 
-    def check(self, labels: Sequence[str], max_elements: int) -> list[Problem]:
+    def check(
+        self, labels: Sequence[str], max_elements: int, aliases: Aliases | None = None
+    ) -> list[Problem]:
         """Everything that no layout of a model with these labels could satisfy; [] when fine."""
         from layoutdm.spec.check import check
 
-        return check(self, labels, max_elements)
+        return check(self, labels, max_elements, aliases or {})
 
-    def ensure(self, labels: Sequence[str], max_elements: int) -> None:
+    def ensure(
+        self, labels: Sequence[str], max_elements: int, aliases: Aliases | None = None
+    ) -> None:
         """Raise all problems that `check` finds."""
-        problems = self.check(labels, max_elements)
+        problems = self.check(labels, max_elements, aliases)
         if problems:
             raise SpecError(problems)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from layoutdm.errors import LayoutdmError
+from layoutdm.spec.limits import MAX_BYTES, MAX_DEPTH, MAX_FIELDS, MAX_VALUES
 from layoutdm.spec.problems import Problem, SpecError, json_path, shorten, suggestion
 
-MAX_BYTES = 64 * 2**20
+SUGGESTED = 50  # unknown fields that get a suggestion; finding one takes time
 
 
 def plain_number(value: Any) -> Any:
@@ -30,14 +33,13 @@ def plain_number(value: Any) -> Any:
 
 
 def load(source: Any) -> dict[str, Any]:
-    """The top-level object of a request, from a mapping, JSON text, or the path of a file."""
+    """The top-level object of a request, from a mapping, JSON text, or a Path."""
     if source is None:
         return {}
     if isinstance(source, Path):
-        source = _from_text(_read(source), f"{source}: ")
+        source = from_text(_read(source), f"{source}: ")
     elif isinstance(source, str):
-        looks_like_json = source.lstrip()[:1] in ("{", "[", '"') or not source.strip()
-        source = _from_text(source, "") if looks_like_json else load(Path(source))
+        source = from_text(source, "")
     if not isinstance(source, Mapping):
         raise SpecError([Problem("", f"must be an object in braces, got {shorten(source)}")])
     strange = [key for key in source if not isinstance(key, str)]
@@ -47,35 +49,42 @@ def load(source: Any) -> dict[str, Any]:
 
 
 def _read(path: Path) -> str:
+    """The text of a file that may be a request; never more than a request can have."""
+    content, what = b"", ""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise LayoutdmError(f"{path}: larger than 64 MB, which no request needs")
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise LayoutdmError(f"{path}: no such file; give a JSON file or JSON text") from None
-    except IsADirectoryError:
-        raise LayoutdmError(f"{path}: is a folder; give a JSON file") from None
+        if path.is_file():
+            with path.open("rb") as stream:
+                content = stream.read(MAX_BYTES + 1)
+        else:
+            what = "is a folder" if path.is_dir() else "no such file"
+    except OSError as error:  # such as a name that is too long, when text was meant
+        what = f"cannot be read ({error.strerror})"
+    except ValueError:
+        what = "is not the name of a file"
+    if what:
+        raise LayoutdmError(f"{shorten(str(path))}: {what}; give a JSON file")
+    if len(content) > MAX_BYTES:
+        raise LayoutdmError(f"{path}: larger than {_SIZE}, which no request needs")
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise LayoutdmError(f"{path}: is not text in UTF-8; give a JSON file") from None
-    except OSError as error:  # such as a name that is too long, when text was meant
-        raise LayoutdmError(
-            f"{shorten(str(path))}: cannot be read ({error.strerror}); "
-            "give a JSON file or JSON text"
-        ) from None
-    except ValueError:
-        raise LayoutdmError(f"{shorten(str(path))}: is neither a file name nor JSON") from None
 
 
-def _from_text(text: str, where: str) -> Any:
+_SIZE = f"{MAX_BYTES // 2**20} MB"
+
+
+def from_text(text: str, where: str) -> Any:
+    """Plain data of JSON text; `where` begins the sentences about what is wrong."""
     if len(text) > MAX_BYTES:
-        raise LayoutdmError(f"{where}request: longer than 64 MB, which no request needs")
-    twice: list[str] = []
+        raise LayoutdmError(f"{where}request: longer than {_SIZE}, which no request needs")
+    twice: dict[str, None] = {}
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice.extend(sorted({key for key in keys if keys.count(key) > 1}))
+            counts = Counter(key for key, _ in pairs)
+            twice.update(dict.fromkeys(sorted(key for key, count in counts.items() if count > 1)))
         return result
 
     try:
@@ -83,7 +92,7 @@ def _from_text(text: str, where: str) -> Any:
     except json.JSONDecodeError as error:
         raise LayoutdmError(
             f"{where}request: not valid JSON at line {error.lineno}, column {error.colno}: "
-            f"{error.msg[0].lower()}{error.msg[1:]}"
+            f"{error.msg[0].lower()}{error.msg[1:]}{_hint(text)}"
         ) from None
     except RecursionError:
         raise LayoutdmError(f"{where}request: nested too deeply to be a request") from None
@@ -92,18 +101,101 @@ def _from_text(text: str, where: str) -> Any:
     if twice:
         raise SpecError(
             Problem("", f"field {shorten(key)} is given twice in one object; give it once")
-            for key in twice
+            for key in list(twice)[:MAX_FIELDS]
         )
     return data
 
 
+def _hint(text: str) -> str:
+    """For those who gave the name of a file as text."""
+    looks_like_json = text.lstrip()[:1] in ("{", "[", '"') or not text.strip()
+    return (
+        ""
+        if looks_like_json
+        else '; a request is a text such as {"elements": [...]}, a file a Path'
+    )
+
+
+def too_large(data: Mapping[str, Any], limits: Mapping[str, int]) -> list[Problem]:
+    """What is beyond the limits of a request; told before anything else is looked at."""
+    problems = [
+        Problem(key, f"{len(data[key]):,} entries; at most {limit:,} are allowed")
+        for key, limit in limits.items()
+        if isinstance(data.get(key), Sequence) and len(data[key]) > limit
+    ]
+    return problems or _oversized(data)
+
+
+def _oversized(data: Mapping[str, Any]) -> list[Problem]:
+    """Objects with too many fields, and requests that are too deep or hold too much."""
+    values = 0
+    left: list[tuple[str, Any, int]] = [("", data, 0)]
+    while left:
+        path, value, depth = left.pop()
+        if isinstance(value, str):
+            continue
+        if isinstance(value, Mapping) and len(value) > MAX_FIELDS:
+            return [Problem(path, f"has {len(value):,} fields; an object has at most {MAX_FIELDS}")]
+        if depth > MAX_DEPTH:
+            return [Problem(path, f"is nested deeper than {MAX_DEPTH}, which no request needs")]
+        inner: list[tuple[Any, Any]] = []
+        if isinstance(value, Mapping):
+            inner = list(value.items())
+        elif isinstance(value, (list, tuple)):
+            inner = list(enumerate(value))
+        values += len(inner)
+        if values > MAX_VALUES:
+            return [Problem("", f"holds more than {MAX_VALUES:,} values, which no request needs")]
+        for key, item in inner:
+            if isinstance(item, (Mapping, list, tuple)):
+                part = f"[{key}]" if isinstance(key, int) else f".{shorten(key)}" if path else key
+                left.append((f"{path}{part}" if depth < 4 else path, item, depth + 1))
+    return []
+
+
+def without(data: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """The data without what stands at these JSON paths."""
+    unwanted = {tuple(re.findall(r"[^.\[\]]+", path)) for path in paths}
+    # A list keeps its length, so that other paths stay right; what is left of a bad relation is
+    # of no use, that of an element may be.
+    return {
+        key: kept
+        for key, value in data.items()
+        if (kept := _kept(value, (key,), unwanted)) is not None
+    }
+
+
+def _kept(value: Any, at: tuple[str, ...], unwanted: set[tuple[str, ...]]) -> Any:
+    if at in unwanted:
+        return {} if len(at) == 2 and at[0] == "elements" else None
+    if isinstance(value, Mapping):
+        kept = {key: _kept(item, (*at, str(key)), unwanted) for key, item in value.items()}
+        if (
+            at[0] in ("relations", "groups")
+            and len(at) == 2
+            and len(kept)
+            and None in kept.values()
+        ):
+            return None
+        return {key: item for key, item in kept.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        items = [_kept(item, (*at, str(k)), unwanted) for k, item in enumerate(value)]
+        return [item for item in items if item is not None]
+    return value
+
+
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """Our sentence for each of pydantic's errors."""
-    problems = []
+    problems: dict[Problem, None] = {}
     for details in error.errors(include_url=False):
-        parts = tuple(part for part in details["loc"] if not str(part).startswith("#"))
-        problems.append(Problem(json_path(parts), _sentence(details, parts, model)))
-    return list(dict.fromkeys(problems))
+        *inner, last = details["loc"] or ("",)
+        parts = tuple(part for part in inner if not str(part).startswith("#"))
+        if details["type"] == "extra_forbidden" or not str(last).startswith("#"):
+            parts = (*parts, last)  # a tag of ours, unless it is a field that the user named so
+        many = len(problems) >= SUGGESTED and details["type"] == "extra_forbidden"
+        text = "unknown field" if many else _sentence(details, parts, model)
+        problems[Problem(json_path(parts), text)] = None
+    return list(problems)
 
 
 def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[BaseModel]) -> str:
@@ -132,7 +224,7 @@ def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[Bas
             return "must not be empty"
         case "string_too_long":
             return f"must have at most {context['max_length']} characters{got}"
-        case "tuple_type":
+        case "tuple_type" | "list_type":
             return f"must be a list{got}"
         case "too_short":
             return "must list at least one"
@@ -140,14 +232,20 @@ def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[Bas
             return f"must list at most {context['max_length']}"
         case "greater_than":
             return f"must be greater than {context['gt']:g}{got}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:g}{got}"
+        case "relation":
+            return error["msg"]
         case "greater_than_equal":
             return f"must be at least {context['ge']:g}{got}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:g}{got}"
         case "literal_error":
             choices = [str(c) for c in _literals(context["expected"])]
             if isinstance(value, str):
                 return f"unknown value {shorten(value)}; {suggestion(value, choices, 'values')}"
             return f"must be one of {context['expected']}{got}"
-        case "model_type" | "model_attributes_type":
+        case "model_type" | "model_attributes_type" | "dict_type":
             return f"must be an object in braces{got}"
         case _:
             return f"{error['msg'][0].lower()}{error['msg'][1:]}{got}"
@@ -160,10 +258,23 @@ def _literals(expected: str) -> Iterator[str]:
 
 def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     """The field names of the object that an unknown field was found in."""
-    from layoutdm.spec.model import About, ElementSpec, NumberRange, RelationSpec
+    from layoutdm.spec.fields import (
+        About,
+        CanvasSpec,
+        ElementSpec,
+        GroupSpec,
+        NumberRange,
+        RelationSpec,
+        Sides,
+    )
 
-    tagged: dict[str, type[BaseModel]] = {"#about": About, "#range": NumberRange}
-    listed: dict[str, type[BaseModel]] = {"elements": ElementSpec, "relations": RelationSpec}
+    tagged: dict[str, type[BaseModel]] = {
+        "#about": About, "#range": NumberRange, "#sides": Sides,
+    }  # fmt: skip
+    listed: dict[str, type[BaseModel]] = {
+        "elements": ElementSpec, "relations": RelationSpec, "groups": GroupSpec,
+        "canvas": CanvasSpec,
+    }  # fmt: skip
     inner = next((tagged[str(p)] for p in reversed(loc) if str(p) in tagged), None)
     if inner is None and len(loc) > 1:
         inner = listed.get(str(loc[0]))

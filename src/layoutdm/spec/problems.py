@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from layoutdm.errors import LayoutdmError
 
+if TYPE_CHECKING:
+    from layoutdm.spec.model import Spec
+
 SHOWN = 20  # problems spelled out in a message; the rest is counted
+LONGEST_WORD = 64  # letters of a word that gets a suggestion
+COMPARED = 8  # known words that are looked at closely
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,7 @@ class SpecError(LayoutdmError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
+        self.rest: Spec | None = None  # what could be read all the same
         lines = [str(problem) for problem in self.problems[:SHOWN]]
         left = len(self.problems) - len(lines)
         if len(self.problems) > 1:
@@ -45,6 +52,22 @@ class SpecError(LayoutdmError):
         if left:
             lines.append(f"  and {left} more")
         super().__init__("\n".join(lines))
+
+    def with_others(
+        self, labels: Sequence[str], max_elements: int, aliases: Mapping[str, str] | None = None
+    ) -> SpecError:
+        """The same with what else is wrong, as far as the rest of the request can be read."""
+        if self.rest is None:
+            return self
+        told = {problem.path.split(".")[0].split("[")[0] for problem in self.problems}
+        # Places in these lists may have moved, as their bad entries were left out.
+        moved = told & {"relations", "groups", "reading_order"}
+        others = [
+            problem
+            for problem in self.rest.check(labels, max_elements, aliases)
+            if problem.path.split("[")[0].split(".")[0] not in moved
+        ]
+        return SpecError(dict.fromkeys([*self.problems, *others]))
 
 
 def json_path(parts: Iterable[str | int]) -> str:
@@ -71,17 +94,30 @@ def suggestion(word: str, known: Sequence[str], what: str, shown: int = 12) -> s
 
 def nearest(word: str, known: Sequence[str]) -> str | None:
     """The known word most like this one, if any is like it at all."""
-    if len(word) > 200 or len(known) > 2000:  # the comparison is quadratic
+    if len(word) > LONGEST_WORD or len(known) > 2000:
         return None
     by_fold = {name.casefold().replace("_", " "): name for name in known}
     folded = word.casefold().replace("_", " ")
     if folded in by_fold:
         return by_fold[folded]
-    close = difflib.get_close_matches(folded, list(by_fold), n=1, cutoff=0.6)
+    # The comparison is quadratic: only words that share the most pairs of letters are compared.
+    pairs = _pairs(folded)
+    short = [name for name in by_fold if len(name) <= LONGEST_WORD]
+    likely = sorted(short, key=lambda name: -len(pairs & _pairs(name)))[:COMPARED]
+    close = difflib.get_close_matches(folded, likely, n=1, cutoff=0.6)
     return by_fold[close[0]] if close else None
+
+
+def _pairs(word: str) -> set[str]:
+    return {word[i : i + 2] for i in range(len(word) - 1)} | set(word)
 
 
 def shorten(value: object, length: int = 60) -> str:
     """A value as the user wrote it, cut to a readable length."""
-    text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    try:
+        if isinstance(value, (str, bytes)):
+            value = value[:length]
+        text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
+        text = f"a {type(value).__name__}"
     return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from layoutdm.constraints.relations import CANVAS_NAME, detect_all, relation_name
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import FIELDS, Layout
+from layoutdm.relations import CANVAS_NAME, detect_all, relation_name
 from layoutdm.spec.model import Spec
 from layoutdm.spec.problems import suggestion
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdm.boxes import FIELDS
 from layoutdm.errors import LayoutdmError
 
 Floats = NDArray[np.float64]
@@ -24,7 +25,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 ROUNDING = 1e-5  # files round their values to some digits
-ATTRIBUTES = ("x", "y", "width", "height")
+ATTRIBUTES = FIELDS
 
 
 @dataclass(frozen=True, eq=False)

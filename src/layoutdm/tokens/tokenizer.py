@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdm.boxes import ELEMENT_FIELDS
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens.bins import Bins
@@ -20,7 +21,7 @@ from layoutdm.tokens.bins import Bins
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MODALITIES = ("label", "x", "y", "width", "height")
+MODALITIES = ELEMENT_FIELDS
 
 
 @dataclass(frozen=True)

@@ -1,87 +1,22 @@
-"""Relations between boxes: their names, their numbers, and the rules that detect them.
+"""The rules that detect relations between boxes.
 
 >>> import numpy as np
 >>> bar, hero = np.array([0.5, 0.05, 1.0, 0.1]), np.array([0.5, 0.4, 0.8, 0.3])
->>> relation_name(int(detect_location(hero, bar)))
-'below'
->>> relation_name(int(detect_canvas_location(hero[1])), canvas=True)
-'middle'
+>>> Relation(int(detect_location(hero, bar))).name
+'BELOW'
 
-A relation describes element j ("of") relative to element i ("to"): "hero below bar" has
-j = hero and i = bar. Against the canvas only the height of the centre counts.
 All functions broadcast: boxes are (..., 4) arrays of centre x, centre y, width, height.
 """
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from layoutdm.boxes import to_corners
+from layoutdm.relations.codes import CANVAS_BOX, SIZE_TOLERANCE, Relation
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int8]
-
-CANVAS = -1  # the number of the canvas wherever an element's number stands
-CANVAS_NAME = "canvas"
-CANVAS_BOX: tuple[float, float, float, float] = (0.5, 0.5, 1.0, 1.0)
-SIZE_TOLERANCE = 0.1  # the paper's gamma: areas that differ by less count as equal
-
-
-class Relation(IntEnum):
-    """The relations, numbered as the flags of the published code (0 and 4 mean unknown there)."""
-
-    SMALLER = 1
-    EQUAL_SIZE = 2  # the paper's "equal"
-    LARGER = 3
-    LEFT_OF = 5  # the paper's "left"
-    ABOVE = 6  # the paper's "top"; against the canvas: its upper third
-    RIGHT_OF = 7  # the paper's "right"
-    BELOW = 8  # the paper's "bottom"; against the canvas: its lower third
-    OVERLAPPING = 9  # the paper's "center"; against the canvas: its middle third
-
-
-SIZES = (Relation.SMALLER, Relation.EQUAL_SIZE, Relation.LARGER)
-
-ELEMENT_NAMES: dict[str, Relation] = {relation.name.lower(): relation for relation in Relation}
-CANVAS_NAMES: dict[str, Relation] = {
-    "top": Relation.ABOVE,
-    "middle": Relation.OVERLAPPING,
-    "bottom": Relation.BELOW,
-    **{relation.name.lower(): relation for relation in SIZES},
-}
-PAPER_NAMES: dict[Relation, str] = {
-    Relation.SMALLER: "smaller",
-    Relation.EQUAL_SIZE: "equal",
-    Relation.LARGER: "larger",
-    Relation.LEFT_OF: "left",
-    Relation.ABOVE: "top",
-    Relation.RIGHT_OF: "right",
-    Relation.BELOW: "bottom",
-    Relation.OVERLAPPING: "center",
-}
-
-_NAMES = {
-    canvas: {code: name for name, code in names.items()}
-    for canvas, names in ((False, ELEMENT_NAMES), (True, CANVAS_NAMES))
-}
-
-
-def relation_name(code: int, canvas: bool = False) -> str:
-    """The name of a relation in a request; `canvas` says that it is one against the canvas."""
-    return _NAMES[canvas][Relation(code)]
-
-
-def paper_name(code: int) -> str:
-    """The paper's name of a relation."""
-    return PAPER_NAMES[Relation(code)]
-
-
-def is_size(code: int) -> bool:
-    """Whether a relation compares sizes (the others compare places)."""
-    return code <= Relation.LARGER
 
 
 def detect_size(box_j: ArrayLike, box_i: ArrayLike) -> Codes:

@@ -9,8 +9,9 @@
 (False, [('elements[0].y', 0.1)])
 
 When is a wish met? Fixed values: equal. Labels: one of the choices. About: closer than `within`.
-Relations: by the rules that detect them (relations.py). Area and aspect ratio: within 10 %, the
-tolerance of the size relations. Reading order: no later element nearer to the top left corner.
+Relations: by their terms (relations/table.py). Gaps and margins: to a millionth. Area and aspect
+ratio: within 10 %, the tolerance of the size relations. Reading order: no later element nearer to
+the top left corner.
 A miss is in the wish's own unit: shares of the canvas for places, of its area for sizes, the
 relative error less the tolerance for area and aspect ratio, elements for their number.
 """
@@ -24,17 +25,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.constraints import hinges
-from layoutdm.constraints.relations import (
+from layoutdm.boxes import to_corners
+from layoutdm.layout import FIELDS, Layout
+from layoutdm.relations import (
     CANVAS,
     CANVAS_BOX,
     CANVAS_NAME,
     SIZE_TOLERANCE,
+    Relation,
     detect,
+    hinges,
     is_size,
     relation_name,
 )
-from layoutdm.layout import FIELDS, Layout
+from layoutdm.spec.bounds import EDGES, edge_bounds
 
 if TYPE_CHECKING:
     from layoutdm.spec.condition import Condition
@@ -50,10 +54,11 @@ class Wish:
     """One wish of a request and how a layout meets it; `miss` is 0 when it does."""
 
     path: str  # JSON path in the request
-    kind: str  # fixed, label, about, area, aspect_ratio, relation, reading_order, number
+    kind: str  # fixed, label, about, area, aspect_ratio, relation, reading_order, number, ...
     wanted: str
     met: bool
     miss: float
+    soft: bool = False  # only a pull: an `about` without `within`, or a wish with a strength
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -75,6 +80,11 @@ class Report:
     def met(self) -> bool:
         """Whether every wish is met."""
         return all(wish.met for wish in self.wishes)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every wish that is more than a pull is met."""
+        return all(wish.met or wish.soft for wish in self.wishes)
 
     @property
     def missed(self) -> tuple[Wish, ...]:
@@ -109,15 +119,19 @@ def report(condition: Condition, layout: Layout) -> Report:
             *_values(condition, boxes),
             *_targets(condition, boxes),
             *_relations(condition, boxes),
+            *_equal_gaps(condition, boxes),
             *_reading_order(condition, boxes),
+            *_margins(condition, layout),
         )
     )
 
 
-def _wish(path: str, kind: str, wanted: str, miss: float, tolerance: float = 0.0) -> Wish:
-    met = miss <= tolerance
+def _wish(
+    path: str, kind: str, wanted: str, miss: float, tolerance: float = 0.0, soft: bool = False
+) -> Wish:
+    met = bool(miss <= tolerance)
     missing = not np.isfinite(miss)
-    return Wish(path, kind, wanted, bool(met), 0.0 if met else 1.0 if missing else float(miss))
+    return Wish(path, kind, wanted, met, 0.0 if met else 1.0 if missing else float(miss), soft)
 
 
 def _number(condition: Condition, layout: Layout) -> Iterator[Wish]:
@@ -147,7 +161,13 @@ def _values(condition: Condition, boxes: Floats) -> Iterator[Wish]:
         wished, within = condition.about[row, column], condition.within[row, column]
         path = f"elements[{row}].{FIELDS[column]}"
         miss = abs(boxes[row, column] - wished) - within
-        yield _wish(path, "about", f"{wished:.6g} within {within:g}", miss, EXACT)
+        soft = not condition.bound[row, column]
+        yield _wish(path, "about", f"{wished:.6g} within {within:g}", miss, EXACT, soft)
+    corners = to_corners(boxes)
+    for row, column in np.argwhere(np.isfinite(condition.edges)):
+        wished = condition.edges[row, column]
+        path = f"elements[{row}].{EDGES[column]}"
+        yield _wish(path, "fixed", f"{wished:g}", abs(corners[row, column] - wished), EXACT)
 
 
 def _targets(condition: Condition, boxes: Floats) -> Iterator[Wish]:
@@ -162,7 +182,9 @@ def _targets(condition: Condition, boxes: Floats) -> Iterator[Wish]:
             yield _wish(path, name, f"{wished[row]:g}", error - SIZE_TOLERANCE, EXACT)
 
 
-def relation_costs(relations: NDArray[np.intp], boxes: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def relation_costs(
+    relations: NDArray[np.intp], boxes: Floats, gap: Floats | None = None
+) -> tuple[Floats, NDArray[np.bool_]]:
     """By how much each relation (of, code, to) is missed, and whether it holds."""
     of, code, to = relations.T
     if not len(of):
@@ -170,30 +192,64 @@ def relation_costs(relations: NDArray[np.intp], boxes: Floats) -> tuple[Floats, 
     canvas = to == CANVAS
     others = np.where(canvas[:, None], np.array(CANVAS_BOX), boxes[to])
     size, location = detect(boxes[of], others, canvas)
-    asked = np.where(code <= 3, size, location) == code
-    parts = hinges.relation_hinges(np.arange(len(of)), of, code, to)
+    asked = np.where(code <= Relation.LARGER, size, location) == code
+    if gap is not None:
+        asked &= np.isnan(gap)
+    parts = hinges.relation_hinges(np.arange(len(of)), of, code, to, gap=gap)
     costs = np.bincount(
         parts.owner, np.maximum(parts.values(hinges.measures(boxes)), 0.0), minlength=len(of)
     )
+    costs = np.where(code == Relation.APART, _shared(boxes[of], others), costs)
     # Rounding may leave edges that should touch a little apart, either way.
-    near = costs <= np.where(code <= 3, EXACT, TOUCHING)
+    near = costs <= np.where(code <= Relation.LARGER, EXACT, TOUCHING)
     there = np.isfinite(boxes[of]).all(1) & np.isfinite(others).all(1)
     ordered = ~np.isin(code, _STRICT) | canvas
     holds = there & (asked | (near & ordered))
     return np.where(there, costs, np.inf), holds
 
 
-_STRICT = (2, 9)  # equal_size and overlapping between elements: boxes that only touch do not
+_STRICT = (Relation.EQUAL_SIZE, Relation.OVERLAPPING)  # boxes that only touch do not overlap
+
+
+def _shared(boxes: Floats, others: Floats) -> Floats:
+    """How far boxes must move to be apart; 0 when they are."""
+    one, other = to_corners(boxes), to_corners(others)
+    sides = np.minimum(one[:, 2:], other[:, 2:]) - np.maximum(one[:, :2], other[:, :2])
+    return np.asarray(np.maximum(sides.min(axis=1), 0.0))
 
 
 def _relations(condition: Condition, boxes: Floats) -> Iterator[Wish]:
-    costs, holds = relation_costs(condition.relations, boxes)
+    costs, holds = relation_costs(condition.relations, boxes, condition.gap)
     for index, (of, code, to) in enumerate(condition.relations):
         canvas = to == CANVAS
         other = CANVAS_NAME if canvas else condition.names[to]
         wanted = f"{condition.names[of]} {relation_name(int(code), bool(canvas))} {other}"
+        if np.isfinite(condition.gap[index]):
+            wanted += f" by {condition.gap[index]:g}"
         miss = 0.0 if holds[index] else max(float(costs[index]), 1e-8)
-        yield _wish(f"relations[{index}]", "relation", wanted, miss)
+        soft = bool(np.isfinite(condition.relation_strength[index]))
+        yield _wish(condition.relation_paths[index], "relation", wanted, miss, soft=soft)
+
+
+def _equal_gaps(condition: Condition, boxes: Floats) -> Iterator[Wish]:
+    corners = to_corners(boxes)
+    for path, axis, pairs in condition.equal_gaps:
+        gaps = np.array([corners[b, axis] - corners[a, 2 + axis] for a, b in pairs])
+        named = dict.fromkeys(str(condition.names[i]) for pair in pairs for i in pair)
+        wanted = f"equal gaps of {', '.join(named)}"
+        yield _wish(path, "gap", wanted, float(np.ptp(gaps)), TOUCHING)
+
+
+def _margins(condition: Condition, layout: Layout) -> Iterator[Wish]:
+    if not any(condition.margins):
+        return
+    low, high = edge_bounds(condition, len(layout))
+    corners = to_corners(layout.boxes)
+    beyond = np.maximum(low - corners[:, :2], corners[:, 2:] - high)
+    wanted = ", ".join(
+        f"{side} {value:g}" for side, value in zip(EDGES, condition.margins, strict=True)
+    )
+    yield _wish("margins", "margins", wanted, float(beyond.max(initial=0.0)), TOUCHING)
 
 
 def _reading_order(condition: Condition, boxes: Floats) -> Iterator[Wish]:
