@@ -1,4 +1,4 @@
-"""Drawing tokens: temperature, top-k, top-p, and the inverse of a cumulative distribution.
+"""Drawing tokens: top-p, and the inverse of a cumulative distribution.
 
 All functions work on (..., K) arrays of weights >= 0 that need not sum to one.
 """
@@ -10,18 +10,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-def keep_top_k(weights: Floats, k: int) -> Floats:
-    """The k largest weights of each row, the others 0; ties at the edge all stay.
-
-    >>> keep_top_k(np.array([0.5, 0.2, 0.3]), 2).tolist()
-    [0.5, 0.0, 0.3]
-    """
-    if k >= weights.shape[-1]:
-        return weights
-    edge = np.partition(weights, -k, axis=-1)[..., -k, None]
-    return np.where(weights >= edge, weights, 0.0)
 
 
 def keep_top_p(weights: Floats, p: float, *, published: bool = False) -> Floats:
@@ -58,3 +46,16 @@ def draw(weights: Floats, uniform: Floats) -> Ints:
     # Rounding may carry uniform * total up to total itself, which no index would exceed.
     target = np.minimum(uniform * total, np.nextafter(total, 0.0))
     return np.asarray((through > target[..., None]).argmax(axis=-1), dtype=np.int64)
+
+
+def draw_mask_first(chances: Floats, uniform: Floats) -> Ints:
+    """As `draw`, of rows whose last state is MASK, which small numbers draw.
+
+    A number below the share of MASK leaves a token masked whatever the values' chances are.
+
+    >>> draw_mask_first(np.array([[0.25, 0.25, 0.5]] * 3), np.array([0.4, 0.6, 0.8])).tolist()
+    [2, 0, 1]
+    """
+    turned = np.concatenate([chances[..., -1:], chances[..., :-1]], axis=-1)
+    drawn = draw(turned, uniform)
+    return np.where(drawn == 0, chances.shape[-1] - 1, drawn - 1)

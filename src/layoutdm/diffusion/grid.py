@@ -1,18 +1,15 @@
 """Which levels a sampler visits: from all noise down to clean data in any number of steps.
 
->>> [(step.t, step.s) for step in plan(100, 4)]
+>>> [(step.t, step.s) for step in grid(100, 4)]
 [(100, 75), (75, 50), (50, 25), (25, 0)]
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from itertools import pairwise
 
 from layoutdm.errors import LayoutdmError
-
-GRIDS = ("uniform", "cosine")
 
 
 @dataclass(frozen=True)
@@ -27,27 +24,18 @@ class Step:
     done: float
 
 
-def plan(levels: int, steps: int, grid: str = "uniform", *, published: bool = False) -> list[Step]:
+def grid(levels: int, steps: int, *, published: bool = False) -> list[Step]:
     """The steps of one run; `published` gives the released code's way of skipping levels."""
     if not 1 <= steps <= levels:
         raise LayoutdmError(f"steps must be from 1 to {levels}, got {steps}")
     if published:
         return _published(levels, steps)
-    shares = _shares(steps, grid)
+    shares = [1 - i / steps for i in range(steps + 1)]
     visited = _visited(levels, shares)
     return [
         Step(t, t, s, 1 - share)
         for (t, s), share in zip(pairwise(visited), shares[1:], strict=True)
     ]
-
-
-def _shares(steps: int, grid: str) -> list[float]:
-    """steps + 1 falling shares of the levels, from 1 to 0."""
-    if grid == "uniform":
-        return [1 - i / steps for i in range(steps + 1)]
-    if grid == "cosine":  # few tokens are decided early on, many late
-        return [*(math.cos(math.pi / 2 * i / steps) for i in range(steps)), 0.0]
-    raise LayoutdmError(f"unknown grid {grid!r}; choose one of: {', '.join(GRIDS)}")
 
 
 def _visited(levels: int, shares: list[float]) -> list[int]:

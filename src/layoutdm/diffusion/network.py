@@ -28,7 +28,12 @@ class Traits:
     number_first: bool = True  # the number of elements is drawn first, and PAD never
     about_levels: int = 0  # noise levels of drafts that the network reads
     about_noise: tuple[float, ...] = ABOUT_NOISE  # their standard deviations
-    ahead: bool = False  # reads how often each label is to come, and completes in top-left order
+    ordered: bool = False  # trained on elements in reading order, with their ranks
+
+    @property
+    def draws_pad(self) -> bool:
+        """Whether PAD is a state of every token; else the number of elements is drawn first."""
+        return not self.number_first
 
     @classmethod
     def from_config(cls, record: Mapping[str, Any]) -> Traits:
@@ -41,20 +46,19 @@ class Traits:
                 number_first=record.get("kind", "element") == "element"
                 and bool(record.get("number", True)),
                 about_levels=int(record.get("about_levels", 0)),
-                ahead=bool(record.get("ahead", False)),
+                ordered=bool(record.get("ordered", record.get("ahead", False))),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise LayoutdmError(f"the model's network config is damaged: {error}") from None
 
 
 @dataclass(frozen=True)
 class Query:
-    """A batch of partly known layouts: see the fields of a network's query in docs/sampling.md.
+    """A batch of partly known layouts, and which of their elements to predict.
 
     tokens (B, S, 5) local ids; level (B,) noise levels 1..T; valid (B, S), False for slots that
-    only fill up; about (B, S, 4), 0 for no draft; position (B, S), 0 for unordered; ahead
-    (B, labels), how often each label is still to come, where that is known; asked (B, A), the slots
-    whose prediction is wanted, None for all.
+    only fill up; about (B, S, 4), 0 for no draft; position (B, S), ranks in reading order, 0 for
+    unordered; asked (B, A), the slots whose prediction is wanted, None for all.
     """
 
     tokens: Ints
@@ -62,7 +66,6 @@ class Query:
     valid: Bools
     about: Ints | None = None
     position: Ints | None = None
-    ahead: Ints | None = None
     asked: Ints | None = None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from layoutdm.errors import LayoutdmError
 
 Floats = NDArray[np.float64]
+
+# The published schedule replaces with a total mass of 1e-6, which no number of samples shows.
+NEGLIGIBLE_REPLACEMENT = 1e-5
+MOST_LEVELS = 100_000
 
 
 class Mass(NamedTuple):
@@ -44,8 +49,15 @@ class Schedule:
     mask_last: float = 0.99999
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise LayoutdmError(f"schedule: steps must be at least 1, got {self.steps}")
+        whole = isinstance(self.steps, int) and not isinstance(self.steps, bool)
+        if not whole or not 1 <= self.steps <= MOST_LEVELS:
+            raise LayoutdmError(
+                f"schedule: steps must be a whole number from 1 to {MOST_LEVELS:,}, "
+                f"got {self.steps!r}"
+            )
+        ends = (self.keep_first, self.keep_last, self.mask_first, self.mask_last)
+        if not all(isinstance(end, (int, float)) and isfinite(end) for end in ends):
+            raise LayoutdmError(f"schedule: keep and mask must be finite numbers, got {ends}")
         keep, mask = self._cumulative
         if np.any(np.diff(keep) > 0) or np.any(np.diff(mask) < 0):
             raise LayoutdmError("schedule: keep must fall and mask must rise with the level")
@@ -78,6 +90,11 @@ class Schedule:
         last = 1.0 - self.keep_last - self.mask_last
         line = np.linspace(first, last, self.steps)
         return np.concatenate([[0.0], np.where(line < 1e-15, 0.0, line)])
+
+    @cached_property
+    def only_masks(self) -> bool:
+        """Whether tokens are in effect only ever masked, never replaced by others."""
+        return bool(self._replace.max() <= NEGLIGIBLE_REPLACEMENT)
 
     def level(self, t: ArrayLike) -> Mass:
         """Cumulative masses at level t."""

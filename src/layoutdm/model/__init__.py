@@ -1,24 +1,13 @@
-"""The pipeline: load a model, generate layouts.
+"""Models: load one, generate layouts.
 
 model = layoutdm.load("rico25")
 for result in model.generate({"elements": [{"label": "Toolbar"}], "more": True}, count=4):
     print(result.layout.labels, result.report.met)
 """
 
-from layoutdm.diffusion.settings import Settings
-from layoutdm.model.config import ModelConfig
-from layoutdm.model.onnx import OnnxDenoiser
-from layoutdm.model.pipeline import Model
-from layoutdm.model.result import Frame, Result
+from layoutdm.generator import Frame
+from layoutdm.model.model import Model, Request
+from layoutdm.model.result import Result
 from layoutdm.model.store import embedded, load
 
-__all__ = [
-    "Frame",
-    "Model",
-    "ModelConfig",
-    "OnnxDenoiser",
-    "Result",
-    "Settings",
-    "embedded",
-    "load",
-]
+__all__ = ["Frame", "Model", "Request", "Result", "embedded", "load"]

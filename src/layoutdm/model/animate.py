@@ -9,11 +9,12 @@ import numpy as np
 from PIL import Image
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.formats import palette, scene
-from layoutdm.formats.drawing import CANVAS, HAIRLINE, QUIET_INK, Drawing, Item, Rect, Words
-from layoutdm.formats.png import paint
+from layoutdm.generator import Frame
 from layoutdm.layout import Layout
-from layoutdm.model.result import Frame, Result
+from layoutdm.model.result import Result
+from layoutdm.pictures import palette, scene
+from layoutdm.pictures.drawing import CANVAS, HAIRLINE, QUIET_INK, Drawing, Item, Rect, Words
+from layoutdm.pictures.png import paint
 
 GAP = 24
 UNDECIDED = "#9aa3ad"
@@ -61,26 +62,27 @@ def _partial(frame: Frame, layout: Layout, height: int) -> Drawing:
     """What is decided so far: an undecided place or size spans the whole canvas, faintly."""
     wide, high = _size(layout, height)
     font = scene.font_size(wide, high)
+    scheme = palette.scheme(layout.labels)
     items: list[Item] = [Rect(0, 0, wide, high, CANVAS, stroke=HAIRLINE, stroke_width=1.0)]
     for label, box in zip(frame.labels, frame.boxes, strict=True):
         decided = np.isfinite(box)
         if not decided.any():
             continue
-        colour = palette.colour(label) if label else UNDECIDED
+        colour = scheme.colour(label) if label else UNDECIDED
         share = float(decided.mean())
         left, right = _span(box[0], box[2])
         top, bottom = _span(box[1], box[3])
         where = (left * wide, top * high, (right - left) * wide, (bottom - top) * high)
         if decided.all():
             area = float(box[2] * box[3])
-            edge = palette.edge(label) if label else UNDECIDED
+            edge = scheme.edge(label) if label else UNDECIDED
             items.append(
                 Rect(*where, colour, opacity=scene.opacity(area), stroke=edge,
                      stroke_width=max(1.0, font / 10), radius=2)
             )  # fmt: skip
             if label and where[3] > 1.4 * font and where[2] > 4 * font:
                 at = (where[0] + 0.5 * font, where[1] + 1.2 * font)
-                items.append(Words(*at, label, font, palette.ink(label)))
+                items.append(Words(*at, label, font, scheme.ink(label)))
         else:
             items.append(Rect(*where, colour, opacity=0.05 * share))
     items.append(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.model.label_file import FILE as LABELS
+from layoutdm.generator.label_file import FILE as LABELS
 
 NEEDED = ("config.json", "model.onnx")
 FILES = (*NEEDED, LABELS, "README.md", "training.json", "curves.png")

@@ -5,24 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from layoutdm.constraints import Report
+from layoutdm.generator import Frame
 from layoutdm.layout import Layout
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """A state on the way: what is decided so far of each element at a level of noise."""
-
-    level: int
-    labels: tuple[str | None, ...]
-    boxes: NDArray[np.float64]  # (elements, 4), NaN where not decided
-
-    def reordered(self, order: NDArray[np.int64]) -> Frame:
-        """The same state with its elements in another order."""
-        return Frame(self.level, tuple(self.labels[i] for i in order), self.boxes[order])
+from layoutdm.spec.report import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +21,8 @@ class Result:
     report: Report
     seed: int
     index: int
-    invalid: int = 0  # slots that mixed values and PAD, and were left out
     attempts: int = 1
+    outside: int = 0  # elements that were drawn beyond the canvas, and moved onto it
     trace: tuple[Frame, ...] = ()
 
     @property
@@ -46,5 +31,14 @@ class Result:
         return self.report.met
 
     def as_dict(self) -> dict[str, Any]:
-        """The layout's native record with the report beside it."""
-        return {**self.layout.as_dict(), "report": self.report.as_dict()}
+        """The layout's native record, the report, and the trace where there is one."""
+        record = {**self.layout.as_dict(), "report": self.report.as_dict()}
+        if self.trace:
+            record["trace"] = [_frame(frame) for frame in self.trace]
+        return record
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    """A state on the way; None stands for what is not decided yet."""
+    boxes = [[None if value != value else value for value in box] for box in frame.boxes.tolist()]
+    return {"level": frame.level, "labels": list(frame.labels), "boxes": boxes}

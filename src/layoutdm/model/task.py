@@ -1,4 +1,4 @@
-"""Which of the paper's tasks a request comes closest to; its sampling defaults are used."""
+"""Which of the paper's tasks a condition comes closest to; its usual options are used."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from layoutdm.spec import Condition
 def task_of(condition: Condition) -> str:
     """unconditional, c, cwh, completion, refinement or relation.
 
-    Any mixture is allowed in a request; relations then count first, drafts second.
+    Any mixture is allowed in a request. Relations count first, then drafts of all boxes, then
+    elements that are added, then sizes of all boxes whose place is open.
     """
     if condition.guided:
         return "relation"
     if len(condition) == 0:
         return "unconditional"
-    if np.isfinite(condition.about).any():
+    known = np.isfinite(condition.fixed)
+    about = np.isfinite(condition.about)
+    if about.any() and (known | about).all():
         return "refinement"
     if condition.more:
         return "completion"
-    return "cwh" if np.isfinite(condition.fixed).any() else "c"
+    placed, sized = known[:, :2].all(axis=1), known[:, 2:].all(axis=1)
+    return "cwh" if (placed | sized).all() else "c"

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from layoutdm.diffusion.labels import Floats, LabelModel, feature_count
 from layoutdm.errors import LayoutdmError
+from layoutdm.plan.labels import Floats, LabelModel, feature_count
 
 FILE = "labels.npz"
+LARGEST = 64 * 2**20  # bytes when unpacked
+MOST_ARRAYS = 64
 
 
 def to_bytes(model: LabelModel) -> bytes:
@@ -31,18 +33,26 @@ def read(path: Path, labels: int) -> LabelModel | None:
     """The label network of a model folder; None where it has none."""
     if not path.is_file():
         return None
-    if not zipfile.is_zipfile(path):  # numpy would speak of pickles
-        raise LayoutdmError(
-            f"{path}: is not a label network; it should be as `layoutdm train` writes it"
-        )
     try:
+        _check_size(path)
         with np.load(path, allow_pickle=False) as arrays:
             return from_arrays(arrays, labels)
     except (
         OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, zlib.error,
-        zipfile.BadZipFile,
+        zipfile.BadZipFile, MemoryError, OverflowError, AttributeError,
     ) as error:  # fmt: skip
-        raise LayoutdmError(f"{path}: is not a label network: {error}") from None
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise LayoutdmError(
+            f"{path}: is not a label network as `layoutdm train` writes it: {reason}"
+        ) from None
+
+
+def _check_size(path: Path) -> None:
+    """Refuse what would unpack to more than any label network holds."""
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+    if len(members) > MOST_ARRAYS or sum(member.file_size for member in members) > LARGEST:
+        raise ValueError(f"it holds more than {MOST_ARRAYS} arrays or {LARGEST >> 20} MB")
 
 
 def from_arrays(arrays: Mapping[str, Floats], labels: int) -> LabelModel:

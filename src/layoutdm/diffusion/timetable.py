@@ -1,4 +1,4 @@
-"""When each token is decided if one element follows the other.
+"""The timetable: when each token is decided if one element follows the other.
 
 What is decided in the same step is drawn without seeing each other. Within an element label, size,
 x and y come one after the other. With many steps an element begins when the one before it is
@@ -21,8 +21,6 @@ Floats = NDArray[np.float64]
 DECIDED_AS = (0, 3, 4, 1, 2)  # label, width, height, x, y
 LABEL, X, Y, WIDTH, HEIGHT = range(5)
 
-LABELS_TOGETHER = 3  # labels that come before all boxes, if the steps do not suffice for each
-LABEL_SHARE = 0.25  # of the steps, at most, for such labels
 ALMOST = 1e-9  # a product that should be a whole number is not rounded down
 
 
@@ -34,19 +32,11 @@ class _Stages(NamedTuple):
     apart: Ints  # (B,): turns from one element's begin to the next one's, if steps suffice
 
 
-def decision_ranks(
-    masked: Bools,
-    steps: int,
-    labels_first: Bools | None = None,
-    places: Ints | None = None,
-    *,
-    size_at_once: bool = True,
-) -> Floats:
+def decision_ranks(masked: Bools, steps: int, turn: Ints | None = None) -> Floats:
     """When each masked token of (B, S, 5) is decided, as a share from 0 up to 1 of all turns.
 
-    labels_first (B,): layouts whose labels are all decided before any box.
-    places (B, S): which slot comes first; None: slots in their order.
-    size_at_once: width and height share a turn even if the steps would suffice for two.
+    turn (B, S): which element comes first; None: slots in their order. Width and height share a
+    turn where the steps do not suffice for two.
 
     >>> masked = np.array([[[1, 1, 0, 1, 1], [1, 0, 0, 0, 0]]], dtype=bool)
     >>> decision_ranks(masked, 6).round(3).tolist()  # label, size, x, the other label
@@ -54,32 +44,20 @@ def decision_ranks(
     >>> decision_ranks(masked, 5).round(3).tolist()  # the other label along with x
     [[[0.167, 0.833, 0.0, 0.5, 0.5], [0.833, 0.0, 0.0, 0.0, 0.0]]]
     """
-    batch, slots, _ = masked.shape
-    early = np.zeros(batch, dtype=bool) if labels_first is None else labels_first
-    if places is None:
-        places = np.tile(np.arange(slots), (batch, 1))
-    labels = masked[..., LABEL] & early[:, None]  # that come before all boxes
-    in_turn = masked.copy()
-    in_turn[..., LABEL] &= ~labels
-    elements: Bools = np.asarray(in_turn.any(axis=2))
-    stages = _stages(in_turn, size_at_once=True)
-    before, count = labels.sum(axis=1), elements.sum(axis=1)
-    if not size_at_once:
-        longer = _stages(in_turn, size_at_once=False)
-        suffices = before + _turns_needed(longer, count) <= steps
-        stages = _Stages(
-            np.where(suffices[:, None], longer.of, stages.of),
-            np.where(suffices, longer.number, stages.number),
-            np.where(suffices, longer.apart, stages.apart),
-        )
-    first = _turns_of_labels(before, before + _turns_needed(stages, count) <= steps, steps)
-    apart = _turns_apart(stages, count, steps - first)
-    begin = first[:, None] + _floor(_index(elements, places) * apart[:, None])
-    turn = begin[..., None] + stages.of[:, None, :]
-    together = first / np.maximum(before, 1)
-    of_labels = _floor(_index(labels, places) * together[:, None])
-    turn[..., LABEL] = np.where(labels, of_labels, turn[..., LABEL])
-    return _ranks(turn, masked)
+    if turn is None:
+        turn = np.tile(np.arange(masked.shape[1]), (len(masked), 1))
+    elements: Bools = np.asarray(masked.any(axis=2))
+    count = elements.sum(axis=1)
+    short, long = (_stages(masked, size_at_once=at_once) for at_once in (True, False))
+    suffices = _turns_needed(long, count) <= steps
+    stages = _Stages(
+        np.where(suffices[:, None], long.of, short.of),
+        np.where(suffices, long.number, short.number),
+        np.where(suffices, long.apart, short.apart),
+    )
+    apart = _turns_apart(stages, count, steps)
+    begin = _floor(_index(elements, turn) * apart[:, None])
+    return _ranks(begin[..., None] + stages.of[:, None, :], masked)
 
 
 def _stages(in_turn: Bools, *, size_at_once: bool) -> _Stages:
@@ -101,7 +79,7 @@ def _turns_needed(stages: _Stages, elements: Ints) -> Ints:
     return np.asarray(stages.apart * np.maximum(elements - 1, 0) + stages.number)
 
 
-def _turns_apart(stages: _Stages, elements: Ints, steps: Ints) -> Floats:
+def _turns_apart(stages: _Stages, elements: Ints, steps: int) -> Floats:
     """How many turns after an element's begin the next one begins, on average, (B,)."""
     begins = np.maximum(steps - stages.number + 1, 1)  # at which an element can still be finished
     evenly = (begins - 1) / np.maximum(elements - 1, 1)
@@ -109,17 +87,11 @@ def _turns_apart(stages: _Stages, elements: Ints, steps: Ints) -> Floats:
     return np.asarray(np.where(begins < elements, shared, np.minimum(stages.apart, evenly)))
 
 
-def _turns_of_labels(labels: Ints, suffices: Bools, steps: int) -> Ints:
-    """How many turns these labels take, before any box."""
-    few = np.minimum(-(-labels // LABELS_TOGETHER), max(1, int(steps * LABEL_SHARE)))
-    return np.where(suffices, labels, few)
-
-
-def _index(chosen: Bools, places: Ints) -> Ints:
-    """(B, S): of the chosen slots, how many have their place before this one."""
-    order = np.argsort(places, axis=1)
+def _index(chosen: Bools, turn: Ints) -> Ints:
+    """(B, S): of the chosen slots, how many have their turn before this one."""
+    order = np.argsort(turn, axis=1)
     sorted_ = np.take_along_axis(chosen, order, axis=1)
-    index = np.empty_like(places)
+    index = np.empty_like(turn)
     np.put_along_axis(index, order, np.cumsum(sorted_, axis=1) - sorted_, axis=1)
     return index
 
@@ -137,3 +109,36 @@ def _ranks(turn: Ints, masked: Bools) -> Floats:
     place = np.take_along_axis(np.cumsum(used, axis=1) - 1, flat, axis=1)
     count = np.maximum(used.sum(axis=1), 1)[:, None]
     return np.where(open_, (place + 0.5) / count, 0.0).reshape(masked.shape)
+
+
+class Pass(NamedTuple):
+    """Tokens of one modality, at most one of each layout, that are drawn together."""
+
+    modality: int
+    layout: Ints
+    slot: Ints
+
+
+def timetable(masked: Bools, done: list[float], turn: Ints) -> list[list[Pass]]:
+    """The passes of each step, in which order the masked tokens of (B, S, 5) are drawn.
+
+    done: the share of the way that lies behind after each step. What is decided in a step but
+    before another token of the same layout is drawn in an earlier pass.
+    """
+    ranks = decision_ranks(masked, len(done), turn)
+    layout, slot, modality = np.nonzero(masked)
+    step = np.searchsorted(np.array(done), ranks[layout, slot, modality], side="right")
+    step = np.minimum(step, len(done) - 1)
+    stage = np.argsort(DECIDED_AS)[modality]
+    order = np.lexsort((stage, turn[layout, slot], layout, step))
+    key = (step * len(masked) + layout)[order]
+    nth = np.empty(len(order), dtype=np.int64)
+    nth[order] = np.arange(len(order)) - np.searchsorted(key, key)
+    order = np.lexsort((layout, modality, nth, step))
+    passes: list[list[Pass]] = [[] for _ in done]
+    kinds = np.stack([step, nth, modality])[:, order]  # tokens of one pass have these in common
+    for some in np.split(order, 1 + np.flatnonzero(np.diff(kinds).any(axis=0))):
+        if len(some):
+            first = some[0]
+            passes[step[first]].append(Pass(int(modality[first]), layout[some], slot[some]))
+    return passes
