@@ -13,25 +13,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
 from layoutdm.formats.detect import detect, detect_target
 from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.problems import Problem, Problems
-from layoutdm.layout import Layout
+from layoutdm.formats.table import FORMATS, PICTURES, READ, WRITE, Format, by_name
 
-__all__ = ["READ", "WRITE", "Problem", "Problems", "detect", "detect_target", "read", "write"]
+if TYPE_CHECKING:
+    from layoutdm.layout import Layout
 
-_BOTH = ("jsonl", "coco", "yolo", "voc", "labelstudio", "csv", "parquet")
-READ = (*_BOTH, "rico", "publaynet")
-WRITE = (*_BOTH, "svg", "png", "html", "pptx")
-
-# Module names that differ from the format's: `csv` would hide the standard library's.
-_MODULES = {"csv": "csv_file"}
+__all__ = [
+    "FORMATS",
+    "PICTURES",
+    "READ",
+    "WRITE",
+    "Format",
+    "Problem",
+    "Problems",
+    "detect",
+    "detect_target",
+    "read",
+    "write",
+]
 
 
 def read(
@@ -51,7 +57,7 @@ def read(
         if not source.exists():
             raise LayoutdmError(f"{path}: no such file or folder; check the path")
         name = format or detect(source)
-        reader = _module(name, READ, "read").read
+        reader = by_name(name, READ, "read").load().read
         # Readers of plain folders have nothing to tell while they read.
         more = {"progress": progress} if "progress" in inspect.signature(reader).parameters else {}
         yield from reader(source, problems, **more)
@@ -66,7 +72,7 @@ def write(
     """
     target = Path(path)
     name = format or detect_target(target)
-    writer = _module(name, WRITE, "written").write
+    writer = by_name(name, WRITE, "written").load().write
     known = inspect.signature(writer).parameters
     takes_all = any(p.kind is p.VAR_KEYWORD for p in known.values())
     for option in options:
@@ -75,14 +81,6 @@ def write(
     with _one_sentence(target):
         result: Path = writer(layouts, target, **options)
     return result
-
-
-def _module(name: str, allowed: tuple[str, ...], verb: str) -> ModuleType:
-    if name not in allowed:
-        raise LayoutdmError(
-            f"format {name!r} cannot be {verb}; it should be one of {', '.join(allowed)}"
-        )
-    return import_module(f"layoutdm.formats.{_MODULES.get(name, name)}")
 
 
 @contextmanager
@@ -97,6 +95,6 @@ def _one_sentence(path: Path) -> Iterator[None]:
         ) from None
     except UnicodeEncodeError as error:
         raise LayoutdmError(
-            f"{path}: {error.object!r} holds half a character and cannot be written; "
+            f"{path}: {shown(error.object)} holds half a character and cannot be written; "
             "labels and ids must be whole texts"
         ) from None

@@ -10,7 +10,8 @@ True
 
 Files of gigabytes are read in one pass: each annotation is kept as a few numbers, its polygon is
 dropped at once. A layout's id is the image id; what is no whole number is kept as `layout_id`
-beside the number that COCO needs. The image's file name is kept in the metadata.
+beside the number that COCO needs. The image's file name is kept in the metadata; where there is
+none, the file names the PNG picture that `layoutdm render --to png` would write.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from typing import Any
 import numpy as np
 
 from layoutdm import boxes as box_math
+from layoutdm.atomic import replacing
 from layoutdm.boxes import Boxes
 from layoutdm.formats import coco_index, records
 from layoutdm.formats.coco_index import Image, Rows
-from layoutdm.formats.files import Progress, replacing, silent, text_sink
-from layoutdm.formats.numbering import Numbers
+from layoutdm.formats.files import Progress, silent, text_sink
+from layoutdm.formats.numbering import Numbers, picture_name
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
 
@@ -64,7 +66,8 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
         centre = records.to_centre(box_math.from_left_top, page.left_top, scale)
         labels, centre = records.keep_good(page.labels, centre, page.place, problems)
         name = page.image.file_name
-        metadata = {"file_name": name} if name not in ("", page.id) else {}
+        usual = ("", page.id, picture_name(page.id), picture_name(page.image.id))
+        metadata = {"file_name": name} if name not in usual else {}
         yield Layout(tuple(labels), centre, width, height, page.id, metadata)
 
 
@@ -122,7 +125,7 @@ def _image_record(layout: Layout, number: int) -> dict[str, Any]:
         "id": number,
         "width": records.plain(layout.width),
         "height": records.plain(layout.height),
-        "file_name": name if isinstance(name, str) and name else layout.id or str(number),
+        "file_name": name if isinstance(name, str) and name else picture_name(layout.id or number),
     }
     if layout.id != str(number):
         record["layout_id"] = layout.id

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
 from layoutdm.formats import records
 from layoutdm.formats.files import Progress, Source, silent
 from layoutdm.formats.json_stream import JsonStream, lists_named
@@ -32,7 +32,7 @@ Key = int | str
 Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Image:
     """One image as the file declares it."""
 
@@ -115,7 +115,7 @@ def load(path: Path, problems: Problems, progress: Progress = silent) -> Content
 def _name(item: object, index: int) -> str:
     id = item.get("id") if isinstance(item, dict) else None
     named = isinstance(id, (int, str)) and not isinstance(id, bool)
-    return records.shown(id) if named else f"number {index + 1}"
+    return shown(id) if named else f"number {index + 1}"
 
 
 def _key(record: Mapping[str, Any], name: str) -> Key:
@@ -123,7 +123,7 @@ def _key(record: Mapping[str, Any], name: str) -> Key:
     if isinstance(value, str):
         return records.text(value, name)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise LayoutdmError(f"{name} must be a whole number, got {records.shown(value)}")
+        raise LayoutdmError(f"{name} must be a whole number, got {shown(value)}")
     if abs(value) >= 2**63:
         raise LayoutdmError(f"{name} must fit in 64 bits, got a larger number")
     return value
@@ -157,7 +157,7 @@ def _annotation(contents: Contents, record: Mapping[str, Any]) -> None:
     box = records.required(record, "bbox", "it")
     if not isinstance(box, list) or len(box) != 4:
         raise LayoutdmError(
-            f"bbox must be four numbers (left, top, width, height), got {records.shown(box)}"
+            f"bbox must be four numbers (left, top, width, height), got {shown(box)}"
         )
     values = [records.number(value, "bbox value") for value in box]
     id = record.get("id")
@@ -179,7 +179,7 @@ def usable(contents: Contents, path: Path, problems: Problems) -> NDArray[np.boo
         index = declared.resolve()
         mentioned = list(declared.named)
         for row in np.flatnonzero(keep & (index == UNKNOWN)).tolist():
-            value = records.shown(mentioned[declared.column[row]])
+            value = shown(mentioned[declared.column[row]])
             problems.report(
                 f"{path}, {annotation_name(int(ids[row]), row)}",
                 f"{name} {value} is not among the file's {many}; "

@@ -7,6 +7,7 @@
 `x,y,w,h` is a centre box in 0..1. Also read are the tables of detection tools with the columns
 `filename,width,height,class,xmin,ymin,xmax,ymax` (pixels). `layout` may be missing: then rows
 with the same id are one layout. Commas, semicolons and tabs are recognised from the first line.
+Labels and ids that a spreadsheet would run as formulas get a quote in front, which reading removes.
 """
 
 from __future__ import annotations
@@ -16,17 +17,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from layoutdm.atomic import replacing
 from layoutdm.boxes import canvas_scale, from_corners
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
 from layoutdm.formats import records
+from layoutdm.formats.cells import from_cell, to_cell
 from layoutdm.formats.detect import suffix
-from layoutdm.formats.files import Progress, Source, replacing, silent, text_sink
-from layoutdm.formats.jsonl import LONGEST_LINE, TICK
+from layoutdm.formats.files import Progress, Source, silent, text_sink
+from layoutdm.formats.lines import BLANK, HOPELESS, hopeless, numbered
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
+
+if TYPE_CHECKING:
+    from _csv import Reader as CsvReader
 
 COLUMNS = ("layout", "id", "width", "height", "label", "x", "y", "w", "h")
 CENTRE = ("x", "y", "w", "h")
@@ -57,37 +64,47 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
         rows = csv.reader(lines, delimiter=delimiter)
         group: _Group | None = None
         done: set[tuple[str, str]] = set()
-        while True:
-            try:
-                row = next(rows, None)
-            except csv.Error as error:
-                problems.report(f"{path}, line {rows.line_num + 1}", f"not readable CSV: {error}")
-                continue
-            if row is None:
-                break
-            if not any(row):
-                continue
+        bad = 0
+        for row in _rows(rows, path, problems):
             line = rows.line_num + 1
             try:
                 group, finished = _row(row, columns, line, group, done)
+                bad = 0
             except LayoutdmError as error:
                 problems.report(f"{path}, line {line}", str(error))
+                bad += 1
+                if bad >= HOPELESS:
+                    raise hopeless(path, line, problems) from None
                 continue
             if finished:
                 yield _layout(finished, corners, path, problems)
         if group:
             yield _layout(group, corners, path, problems)
-        source.tick()
+
+
+def _rows(rows: CsvReader, path: Path, problems: Problems) -> Iterator[list[str]]:
+    """The rows that hold anything; what is no CSV is reported and passed over."""
+    empty = 0
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            problems.report(f"{path}, line {rows.line_num + 1}", f"not readable CSV: {error}")
+            continue
+        if row is None:
+            return
+        empty = 0 if any(row) else empty + 1
+        if empty > BLANK:
+            where = f"{path}, line {rows.line_num + 1}"
+            raise LayoutdmError(f"{where}: the {BLANK:,} rows before it are empty; delete them")
+        if not empty:
+            yield row
 
 
 def _lines(source: Source) -> Iterator[str]:
-    number = 0
-    while line := source.readline(LONGEST_LINE):
-        number += 1
-        if number % TICK == 0:
-            source.tick()
+    for number, line in numbered(source, "a table has one row a line"):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line.decode()
         except UnicodeDecodeError:
             raise LayoutdmError(
                 f"{source.path}, line {number}: is not UTF-8 text; save the table as UTF-8"
@@ -112,7 +129,7 @@ def _header(line: str, path: Path) -> tuple[dict[str, int], str]:
             return columns, delimiter
     raise LayoutdmError(
         f"{path}, line 1: the header should have the columns {','.join(COLUMNS)}, "
-        f"got {records.shown(line.strip())}"
+        f"got {shown(line.strip())}"
     )
 
 
@@ -127,7 +144,7 @@ def _row(
     if len(row) <= max(columns.values()):
         raise LayoutdmError(f"has {len(row)} values; the header has {max(columns.values()) + 1}")
     cells = {name: row[index] for name, index in columns.items()}
-    id = cells.get("id", "")
+    id = from_cell(cells.get("id", ""))
     if id:
         records.text(id, "id")
     key = cells.get("layout", id)
@@ -135,23 +152,24 @@ def _row(
     names = CENTRE if "x" in cells else CORNERS
     box = [cells[name] for name in names]
     empty = not cells["label"] and not any(box)
-    label = "" if empty else records.text(cells["label"], "label")
+    label = "" if empty else records.text(from_cell(cells["label"]), "label")
     values = [] if empty else [records.parsed(v, n) for v, n in zip(box, names, strict=True)]
     finished = None
     if group is None or key != group.key:
         if ("layout", key) in done:
             raise LayoutdmError(
-                f"the rows of layout {key!r} ended before; rows of one layout must stand together"
+                f"the rows of layout {shown(key)} ended before; rows of one layout must stand "
+                "together"
             )
         if id and ("id", id) in done:
             raise LayoutdmError(
-                f"id {id!r} is that of an earlier layout; each layout needs an id of its own, "
+                f"id {shown(id)} is that of an earlier layout; each layout needs an id of its own, "
                 "or none"
             )
         finished, group = group, _Group(key, id, sides[0], sides[1])
         done |= {("layout", key), ("id", id)}
     if (group.id, group.width, group.height) != (id, *sides):
-        raise LayoutdmError(f"id, width and height differ from those above, of layout {key!r}")
+        raise LayoutdmError(f"id, width and height differ from those above, of layout {shown(key)}")
     if not empty:
         group.labels.append(label)
         group.boxes.append(values)
@@ -182,9 +200,9 @@ def write(layouts: Iterable[Layout], path: Path) -> Path:
         rows.writerow(COLUMNS)
         for number, layout in enumerate(layouts, start=1):
             sides = [repr(records.plain(side)) for side in (layout.width, layout.height)]
-            start = [number, layout.id, *sides]
+            start = [number, to_cell(layout.id), *sides]
             if not len(layout):
                 rows.writerow([*start, "", "", "", "", ""])
             for label, box in zip(layout.labels, layout.boxes.tolist(), strict=True):
-                rows.writerow([*start, label, *map(repr, box)])
+                rows.writerow([*start, to_cell(label), *map(repr, box)])
     return path

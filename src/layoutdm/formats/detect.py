@@ -11,24 +11,11 @@ for, since it also applies the paper's filters.
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.formats.files import head
-
-SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "coco",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xml": "voc",
-}
-PICTURES = {".svg": "svg", ".png": "png", ".html": "html", ".htm": "html", ".pptx": "pptx"}
+from layoutdm.formats.signs import SINGLE, Look, is_unfinished_job, look
+from layoutdm.formats.table import FORMATS, READ, WRITE, by_suffix, listed
 
 # Files that cannot hold layouts, by their first bytes.
 _FOREIGN = {
@@ -40,8 +27,7 @@ _FOREIGN = {
     b"\x80\x04": "a Python pickle",
     b"\x80\x02": "a Python pickle",
 }
-_KEYS = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:')
-_READABLE = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, rico or publaynet"
+_MARKUP = ((b"<svg", "an SVG picture"), (b"<html", "a web page"))
 
 
 def suffix(path: Path) -> str:
@@ -55,12 +41,31 @@ def detect(path: str | Path) -> str:
     source = Path(path)
     if not source.exists():
         raise LayoutdmError(f"{path}: no such file or folder; check the path")
-    found = _folder(source) if source.is_dir() else _file(source)
-    if found:
-        return found
+    if not source.is_dir() and not source.is_file():  # looking into it would use it up
+        raise LayoutdmError(
+            f"{path}: is a pipe or a device; name its format with --from {listed(READ)}"
+        )
+    try:
+        found = look(source)
+    except OSError as error:
+        raise LayoutdmError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if found.names is not None and is_unfinished_job(found):
+        raise LayoutdmError(
+            f"{path}: is the folder of a job that has not finished; continue it with "
+            "`layoutdm generate ... --resume`"
+        )
+    for format in FORMATS:
+        if format.sign is not None and format.sign(found):
+            return format.name
+    named = by_suffix(suffix(source)) if found.names is None else None
+    why = _why_not(found)
+    if why:
+        raise LayoutdmError(f"{path}: {why}")
+    if named is not None and named.reads:
+        return named.name
     raise LayoutdmError(
         f"{path}: the format cannot be told from its name or content; "
-        f"name it with --from {_READABLE}"
+        f"name it with --from {listed(READ)}"
     )
 
 
@@ -68,146 +73,53 @@ def detect_target(path: str | Path) -> str:
     """The format to write, from the name alone. A .json becomes COCO."""
     target = Path(path)
     end = suffix(target)
-    if end in SUFFIXES and end != ".xml":
-        return SUFFIXES[end]
-    if end in PICTURES:
-        return PICTURES[end]
+    named = by_suffix(end)
+    if named is not None and named.writes and named.name != "voc":  # VOC is written as a folder
+        return named.name
     kind = f"the suffix {end!r} is no format's" if end else "a folder could be yolo or voc"
     raise LayoutdmError(
-        f"{path}: the format to write cannot be told, {kind}; name it with --to, or use a name "
-        "that ends in .jsonl, .jsonl.gz, .json, .csv, .parquet, .svg, .png, .html or .pptx"
+        f"{path}: the format to write cannot be told, {kind}; name it with --to "
+        f"{listed(WRITE)}, or use a name that ends in one of the suffixes of docs/formats.md"
     )
 
 
-# Folders ---------------------------------------------------------------------------------------
-
-
-def _folder(path: Path) -> str | None:
-    names = {entry.name for entry in path.iterdir()}
-    ends = {Path(name).suffix.lower() for name in names if not name.startswith(".")}
-    if not names:
-        raise LayoutdmError(f"{path}: the folder is empty; it should hold annotation files")
-    if "Annotations" in names or ".xml" in ends:
-        return "voc"
-    if names & {"classes.txt", "data.yaml", "obj.names"} or (path / "labels").is_dir():
-        return "yolo"
-    if ".parquet" in ends:
-        return "parquet"
-    if ".json" in ends or "semantic_annotations" in names:
+def _why_not(found: Look) -> str:
+    """What is there instead of layouts, and what would be right; "" when nobody knows."""
+    if found.names is not None:
+        return _folder(found)
+    if not found.start:  # damaged gzip: the reader of the format that its name tells says so
+        return "" if found.path.stat().st_size else "is empty; it should hold layouts"
+    if found.start.startswith(b"PK\x03\x04"):
         from layoutdm.formats import rico
 
-        if rico.recognise(path):
-            return "rico"
-    single = [n for n in names if Path(n).suffix.lower() in {".jsonl", ".gz", ".json", ".csv"}]
-    if single:
-        raise LayoutdmError(
-            f"{path}: is a folder of layout files; name one of them, such as {path / min(single)}"
-        )
-    return "yolo" if ".txt" in ends else None
-
-
-# Files -----------------------------------------------------------------------------------------
-
-
-def _file(path: Path) -> str | None:
-    if not path.is_file():  # looking into it would use it up
-        raise LayoutdmError(
-            f"{path}: is a pipe or a device; name its format with --from {_READABLE}"
-        )
-    try:
-        start = head(path)
-    except OSError as error:
-        raise LayoutdmError(f"{path}: cannot be read: {error.strerror or error}") from None
-    named = SUFFIXES.get(suffix(path))
-    if not start:
-        if path.stat().st_size:
-            return named  # damaged gzip: the reader says so
-        raise LayoutdmError(f"{path}: is empty; it should hold layouts")
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(b"PK\x03\x04"):
-        return _zip(path)
+        other = "is a zip archive without Rico's screens in it; unpack it and give what it holds"
+        return rico.flaw(found.path) or other
     for magic, what in _FOREIGN.items():
-        if start.startswith(magic):
-            raise LayoutdmError(f"{path}: is {what}, which holds no layouts; give {_READABLE}")
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{"):
-        return _object(text, path) or named
-    if text.startswith(b"["):
-        return _list(text, path) or named
-    if text.startswith(b"<"):
-        return _markup(text, path)
-    if path.name in {"data.yaml", "classes.txt"}:
-        raise LayoutdmError(f"{path}: is part of a YOLO data set; give its folder {path.parent}")
-    return "csv" if _is_csv(text) else named
-
-
-def _zip(path: Path) -> str | None:
-    from layoutdm.formats import rico
-
-    if rico.recognise(path):
-        return "rico"
-    raise LayoutdmError(
-        f"{path}: is a zip archive without Rico's screens in it; unpack it and give what it holds"
-    )
-
-
-def _object(text: bytes, path: Path) -> str | None:
-    """Native JSONL, COCO or one Label Studio task, by the keys near the start."""
-    first = text.split(b"\n", 1)[0]
-    try:
-        record = json.loads(first)
-    except (ValueError, RecursionError):
-        record = None
-    if isinstance(record, dict) and len(record) < 100:
-        keys = set(record)
-        if keys & {"labels", "boxes"} and "images" not in keys:
-            return "jsonl"
-    else:
-        keys = {key.decode("utf-8", "replace") for key in _KEYS.findall(text)}
-    if keys & {"images", "categories"} or {"annotations", "info"} <= keys:
-        return "coco"
-    if "data" in keys and keys & {"annotations", "predictions"}:
-        return "labelstudio"
-    if {"bounds", "children"} <= keys:
-        raise LayoutdmError(
-            f"{path}: is a single screen of Rico; give the folder or zip that holds it"
-        )
-    if {"labels", "boxes"} <= keys and suffix(path) != ".json":
-        return "jsonl"
-    return None
-
-
-def _list(text: bytes, path: Path) -> str | None:
-    keys = {key.decode("utf-8", "replace") for key in _KEYS.findall(text)}
-    if keys & {"annotations", "predictions", "data"}:
-        return "labelstudio"
-    if {"labels", "boxes"} <= keys:
-        raise LayoutdmError(
-            f"{path}: is a JSON list of layouts; the native format has one object a line, "
+        if found.start.startswith(magic):
+            return f"is {what}, which holds no layouts; give {listed(READ)}"
+    if found.path.name in {"data.yaml", "classes.txt"}:
+        return f"is part of a YOLO data set; give its folder {found.path.parent}"
+    for sign, what in _MARKUP:
+        if found.text.startswith(b"<") and sign in found.text[:4096].lower():
+            return f"is {what}, which can be written but not read; give {listed(READ)}"
+    if found.is_object and {"bounds", "children"} <= found.keys:
+        return "is a single screen of Rico; give the folder or zip that holds it"
+    if found.is_list and {"labels", "boxes"} <= found.keys:
+        return (
+            "is a JSON list of layouts; the native format has one object a line, "
             "with no list around them"
         )
-    if {"bbox", "category_id"} <= keys:
-        raise LayoutdmError(
-            f"{path}: is a list of COCO results without images and categories; "
-            "give the full COCO file"
-        )
-    return "labelstudio" if not keys and text[1:].lstrip().startswith(b"]") else None
+    if found.is_list and {"bbox", "category_id"} <= found.keys:
+        return "is a list of COCO results without images and categories; give the full COCO file"
+    return ""
 
 
-def _markup(text: bytes, path: Path) -> str | None:
-    start = text[:4096].lower()
-    if b"<annotation" in start:
-        return "voc"
-    for sign, what in ((b"<svg", "an SVG picture"), (b"<html", "a web page")):
-        if sign in start:
-            raise LayoutdmError(
-                f"{path}: is {what}, which can be written but not read; give {_READABLE}"
-            )
-    return SUFFIXES.get(suffix(path))
-
-
-def _is_csv(text: bytes) -> bool:
-    line = text.split(b"\n", 1)[0].lower()
-    cells = {cell.strip(b' "\r') for cell in re.split(rb"[,;\t]", line)}
-    return {b"width", b"height"} <= cells and bool(cells & {b"label", b"class"})
+def _folder(found: Look) -> str:
+    names = found.names or ()
+    if not names:
+        return "the folder is empty; it should hold annotation files"
+    single = [name for name in names if Path(name).suffix.lower() in SINGLE]
+    if single:
+        first = found.path / min(single)
+        return f"is a folder of layout files; name one of them, such as {first}"
+    return ""

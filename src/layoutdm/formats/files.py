@@ -1,11 +1,11 @@
-"""Opening and replacing files: gzip by content, bytes counted, output never half written.
+"""Opening files: gzip by content, bytes counted; text files to write, packed by their name.
 
 >>> import tempfile
->>> path = Path(tempfile.mkdtemp()) / "a.txt"
->>> with replacing(path) as part:
-...     _ = part.write_text("whole")
->>> path.read_text()
-'whole'
+>>> path = Path(tempfile.mkdtemp()) / "a.txt.gz"
+>>> with text_sink(path, path) as file:
+...     _ = file.write("whole")
+>>> head(path)
+b'whole'
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import shutil
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats import limits
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -45,6 +44,18 @@ def head(path: Path, size: int = 65536) -> bytes:
         return b""
 
 
+class _Counter:
+    """Counts the bytes that are read of a file, which a pipe could not tell."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.count = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.count += len(data)
+        return data
+
+
 class Source:
     """A file opened for reading bytes, unpacked when it is gzip, that knows how far it has got."""
 
@@ -54,7 +65,12 @@ class Source:
         self._total = os.fstat(self._raw.fileno()).st_size
         self._progress = progress
         packed = self._raw.peek(2)[:2] == GZIP_MAGIC
-        self._file = cast(BinaryIO, gzip.GzipFile(fileobj=self._raw)) if packed else self._raw
+        self._counter = _Counter(self._raw) if packed else None
+        self._file: BinaryIO = self._raw
+        if self._counter is not None:
+            self._file = cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, self._counter)))
+        self._unpacked = 0
+        self._allowed = limits.allowed(0)
 
     def __enter__(self) -> Source:
         return self
@@ -65,16 +81,26 @@ class Source:
 
     def read(self, size: int) -> bytes:
         with self._unpacking():
-            return self._file.read(size)
+            return self._counted(self._file.read(size))
 
     def readline(self, limit: int) -> bytes:
         with self._unpacking():
-            return self._file.readline(limit)
+            return self._counted(self._file.readline(limit))
 
     def tick(self) -> None:
         """Tell the progress how far reading has got; of a pipe nobody knows."""
         if self._raw.seekable():
             self._progress(self._raw.tell(), self._total)
+
+    def _counted(self, data: bytes) -> bytes:
+        """The data itself, unless the file unpacks to more than it may."""
+        if self._counter is not None:
+            self._unpacked += len(data)
+            if self._unpacked > self._allowed:
+                self._allowed = limits.allowed(self._counter.count)
+                if self._unpacked > self._allowed:
+                    raise limits.too_much(self.path, self._counter.count)
+        return data
 
     @contextmanager
     def _unpacking(self) -> Iterator[None]:
@@ -101,65 +127,3 @@ def text_sink(part: Path, name: Path) -> Iterator[TextIO]:
             io.TextIOWrapper(cast(BinaryIO, packed), encoding="utf-8", newline="") as file,
         ):
             yield file
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to; it takes the place of `path` only when the block ends well."""
-    target = path.resolve()  # a link stays a link; what it points to is replaced
-    if target.is_dir():
-        raise LayoutdmError(f"{path}: is a folder; give the name of a file to write")
-    if target.exists() and not target.is_file():  # a pipe or a device cannot be renamed over
-        with tempfile.TemporaryDirectory() as folder:
-            part = Path(folder) / (path.name + ".part")
-            yield part
-            with part.open("rb") as source, target.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = _beside(target)
-    try:
-        yield part
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing_folder(path: Path, ours: Callable[[Path], bool]) -> Iterator[Path]:
-    """Give a new folder to fill; it takes the place of `path` only when the block ends well.
-
-    `ours(file)` says whether a file that is already there came from an earlier conversion. A
-    folder with anything else in it is refused, since replacing it would lose that.
-    """
-    target = path.resolve()
-    if target.exists() and not target.is_dir():
-        raise LayoutdmError(f"{path}: is a file; this format needs the name of a folder")
-    if target.is_dir():
-        for old in sorted(target.rglob("*")):
-            if not old.is_dir() and not ours(old.relative_to(target)):
-                raise LayoutdmError(
-                    f"{path}: already holds {old.relative_to(target)}, which would be lost; "
-                    "give a new or empty folder"
-                )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part, aside = _beside(target), _beside(target).with_suffix(".old")
-    part.mkdir()
-    try:
-        yield part
-        if target.exists():
-            target.rename(aside)
-        part.rename(target)
-    except BaseException:
-        if aside.exists() and not target.exists():
-            aside.rename(target)
-        raise
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.rmtree(aside, ignore_errors=True)

@@ -22,10 +22,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats import limits
 from layoutdm.formats.files import Source
 
 CHUNK = 2**20
-LARGEST_ITEM = 64 * 2**20  # characters; a single item beyond this is no annotation
+MOST_KEYS = 10_000  # at the top of a file
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -55,15 +56,16 @@ class JsonStream:
         self._buffer = ""
         self._at = 0
         self._ended = False
+        self._largest = limits.record_size()
         self._lines = 1  # line number at the buffer's start
         self._column = 1
         self.keys: list[str] = []
-        self.scalars: dict[str, Any] = {}
+        self.scalars: set[str] = set()
 
     def items(self) -> Iterator[tuple[str, int, Any]]:
         """(key, index, item) for each item of each top-level list; key "" if the file is a list.
 
-        Top-level values other than lists are put into `scalars`.
+        The keys of top-level values other than lists are put into `scalars`.
         """
         first = self._peek()
         if first == "":
@@ -89,10 +91,13 @@ class JsonStream:
             key = str(self._value())
             self._expect(":")
             self.keys.append(key)
+            if len(self.keys) > MOST_KEYS:
+                raise self._error(f"there are more than {MOST_KEYS:,} keys at the top")
             if self._peek() == "[":
                 yield from self._list(key)
             else:
-                self.scalars[key] = self._value()
+                self._value()
+                self.scalars.add(key)
             if self._expect(",", "}") == "}":
                 return
 
@@ -158,8 +163,14 @@ class JsonStream:
             try:
                 value, end = self._scan(self._buffer, self._at)
             except json.JSONDecodeError as error:
-                if self._ended or len(self._buffer) - self._at > LARGEST_ITEM:
+                if self._ended:
                     raise self._error(error.msg, at=error.pos) from None
+                if len(self._buffer) - self._at > self._largest:
+                    self._move(self._at)
+                    raise limits.too_long(
+                        f"{self._source.path}, line {self._lines}, column {self._column}",
+                        "no such record is that of a layout",
+                    ) from None
             except (ValueError, RecursionError):
                 raise self._error("a number is too long or the nesting too deep") from None
             else:

@@ -22,17 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from layoutdm.boxes import from_left_top
-from layoutdm.errors import LayoutdmError
-from layoutdm.formats import records
-from layoutdm.formats.files import Progress, Source, replacing, silent, text_sink
+from layoutdm.atomic import replacing
+from layoutdm.boxes import FIELDS, from_left_top
+from layoutdm.errors import LayoutdmError, shown
+from layoutdm.formats import limits, records
+from layoutdm.formats.files import Progress, Source, silent, text_sink
 from layoutdm.formats.json_stream import JsonStream
 from layoutdm.formats.numbering import Numbers
 from layoutdm.formats.problems import Problems, ReportedError
 from layoutdm.layout import Layout
 
 KINDS = ("annotations", "predictions")
-FIELDS = ("x", "y", "width", "height")
 # Results of these kinds carry no box of their own: texts, choices and links between regions.
 BOXLESS = {"choices", "textarea", "relation", "rating", "number", "labels", "datetime", "taxonomy"}
 BOXES = {"rectanglelabels", "rectangle"}
@@ -53,7 +53,10 @@ def read(path: Path, problems: Problems, progress: Progress = silent) -> Iterato
 
 def _single(path: Path) -> Any:
     with Source(path) as source:
-        task = records.parse_json(source.read(-1))
+        data = source.read(limits.record_size() + 1)
+    if len(data) > limits.record_size():
+        raise limits.too_long(str(path), "one task should not be")
+    task = records.parse_json(data)
     if not isinstance(task, dict) or not set(KINDS) & set(task):
         raise LayoutdmError(
             f"{path}: should be a list of tasks with annotations or predictions, as Label Studio "
@@ -67,12 +70,12 @@ def _checked(
 ) -> Iterator[Layout]:
     id = task.get("id") if isinstance(task, dict) else None
     number = isinstance(id, (int, str)) and not isinstance(id, bool)
-    where = f"{path}, task {records.shown(id)}" if number else f"{path}, task number {index + 1}"
+    where = f"{path}, task {shown(id)}" if number else f"{path}, task number {index + 1}"
     try:
         layouts = list(_layouts(records.mapping(task, "a task"), where, problems))
         for layout in layouts:
             if layout.id and layout.id in seen:
-                raise LayoutdmError(f"id {layout.id!r} came before; each task needs its own")
+                raise LayoutdmError(f"id {shown(layout.id)} came before; each task needs its own")
             seen.add(layout.id)
     except ReportedError:
         raise
@@ -90,7 +93,7 @@ def _layouts(task: Mapping[str, Any], where: str, problems: Problems) -> Iterato
     for kind in KINDS:
         versions = task.get(kind) or []
         if not isinstance(versions, list):
-            raise LayoutdmError(f"{kind} must be a list, got {records.shown(versions)}")
+            raise LayoutdmError(f"{kind} must be a list, got {shown(versions)}")
         found = [records.mapping(v, f"an entry of {kind}") for v in versions]
         found = [version for version in found if not version.get("was_cancelled")]
         if found:
@@ -100,7 +103,7 @@ def _layouts(task: Mapping[str, Any], where: str, problems: Problems) -> Iterato
     for count, version in enumerate(found):
         results = version.get("result")
         if not isinstance(results, list):
-            raise LayoutdmError(f"result must be a list, got {records.shown(results)}")
+            raise LayoutdmError(f"result must be a list, got {shown(results)}")
         name = id if count == 0 else f"{id}#{count + 1}"
         yield _layout(results, data, name, where, problems)
 
@@ -125,7 +128,7 @@ def _layout(
             if isinstance(kind, str) and kind in BOXLESS:
                 continue
             if not isinstance(kind, str) or kind not in BOXES:
-                raise LayoutdmError(f"type is {records.shown(kind)}; only rectangles can be read")
+                raise LayoutdmError(f"type is {shown(kind)}; only rectangles can be read")
             label, box = _element(record, apart)
         except LayoutdmError as error:
             problems.report(f"{where}, result {number}", str(error))
@@ -157,7 +160,7 @@ def _element(record: Mapping[str, Any], apart: Mapping[Any, list[Any]]) -> tuple
     id = record.get("id")
     names = _labels(record) or (apart.get(id, []) if isinstance(id, str) else [])
     if len(names) != 1:
-        raise LayoutdmError(f"should have one label, got {records.shown(names)}")
+        raise LayoutdmError(f"should have one label, got {shown(names)}")
     return records.text(names[0], "label"), box
 
 

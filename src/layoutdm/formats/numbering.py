@@ -14,7 +14,18 @@ import re
 
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})", re.DOTALL)
+_PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".gif", ".bmp")
 _WHOLE = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+def picture_name(id: object) -> str:
+    """What the picture of a layout is called in formats that must name one.
+
+    >>> picture_name("p1"), picture_name("scan.jpg")
+    ('p1.png', 'scan.jpg')
+    """
+    name = str(id)
+    return name if name.lower().endswith(_PICTURES) else f"{name}.png"
 
 
 class _Taken:

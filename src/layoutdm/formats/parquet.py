@@ -19,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from layoutdm.errors import LayoutdmError
-from layoutdm.formats import records
-from layoutdm.formats.files import replacing
+from layoutdm.atomic import replacing
+from layoutdm.errors import LayoutdmError, shown
+from layoutdm.formats import limits, parquet_footer, records
 from layoutdm.formats.jsonl import from_record
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
@@ -30,22 +30,19 @@ ROWS = 10_000  # layouts in a row group
 CHUNK = 250  # layouts held as Python objects, which take ten times the memory of columns
 LABELS_KEY = b"layoutdm.labels"
 REQUIRED = ("bbox", "label")
+KNOWN = frozenset({"id", "width", "height", "bbox", "label", "mask", "metadata"})
+TOGETHER = 32 * 2**20  # bytes of text that may be unpacked at once
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise LayoutdmError(
-            "Parquet needs pyarrow, which is not installed; run: pip install 'layoutdm[parquet]'"
-        ) from None
+    import pyarrow
+    import pyarrow.parquet
+
     return pyarrow, pyarrow.parquet
 
 
 def read(path: Path, problems: Problems) -> Iterator[Layout]:
     """Layouts of a file, or of a folder of files."""
-    _pyarrow()
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files:
         raise LayoutdmError(f"{path}: holds no .parquet files; it should hold at least one")
@@ -58,13 +55,13 @@ def _file(path: Path, seen: set[str], problems: Problems) -> Iterator[Layout]:
     pyarrow, parquet = _pyarrow()
     if path.stat().st_size == 0:
         raise LayoutdmError(f"{path}: is empty; it should be a Parquet file")
+    rows = _rows_at_once(path)
     try:
         with parquet.ParquetFile(path) as file:
             names = _names(file.schema_arrow, path)
-            known = ("id", "width", "height", "bbox", "label", "mask", "metadata")
-            columns = [name for name in file.schema_arrow.names if name in known]
+            columns = [name for name in file.schema_arrow.names if name in KNOWN]
             row = 0
-            for batch in file.iter_batches(batch_size=1000, columns=columns):
+            for batch in file.iter_batches(batch_size=rows, columns=columns):
                 for record in batch.to_pylist():
                     row += 1
                     layout = _row(record, names, f"{path}, row {row}", seen, problems)
@@ -75,6 +72,19 @@ def _file(path: Path, seen: set[str], problems: Problems) -> Iterator[Layout]:
         raise LayoutdmError(
             f"{path}: is not a readable Parquet file ({reason}); copy or write it again"
         ) from None
+
+
+def _rows_at_once(path: Path) -> int:
+    """How many rows can be unpacked together; one sentence if the file unpacks to too much.
+
+    Equal values take next to no room in a file, so values are counted as well as bytes. A long
+    text can stand for every row, so that rows with long texts are unpacked few at a time.
+    """
+    packed = path.stat().st_size
+    unpacked, longest = parquet_footer.sizes(path, KNOWN)
+    if unpacked > limits.allowed(packed):
+        raise limits.too_much(path, packed)
+    return max(1, min(1000, TOGETHER // longest))
 
 
 def _names(schema: Any, path: Path) -> Sequence[str] | None:
@@ -116,7 +126,9 @@ def _row(
     try:
         layout = from_record(_native(record, names))
         if layout.id and layout.id in seen:
-            raise LayoutdmError(f"id {layout.id!r} came before; each layout needs its own, or none")
+            raise LayoutdmError(
+                f"id {shown(layout.id)} came before; each layout needs its own, or none"
+            )
     except LayoutdmError as error:
         problems.report(where, str(error))
         return None
@@ -139,7 +151,7 @@ def _native(record: Mapping[str, Any], names: Sequence[str] | None) -> dict[str,
         for index, label in enumerate(labels):
             if not isinstance(label, int) or not 0 <= label < len(names):
                 raise LayoutdmError(
-                    f"element {index}: label {records.shown(label)} has no name; "
+                    f"element {index}: label {shown(label)} has no name; "
                     f"labels are 0 to {len(names) - 1}"
                 )
         labels = [names[label] for label in labels]
@@ -195,8 +207,20 @@ def _record(layout: Layout, classes: dict[str, int]) -> dict[str, Any]:
         "bbox": layout.boxes.tolist(),
         "label": [classes.setdefault(label, len(classes)) for label in layout.labels],
         "mask": [True] * len(layout),
-        "metadata": json.dumps(dict(layout.metadata), default=str) if layout.metadata else "",
+        "metadata": _metadata(layout),
     }
+
+
+def _metadata(layout: Layout) -> str:
+    if not layout.metadata:
+        return ""
+    try:
+        return json.dumps(dict(layout.metadata), default=str)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LayoutdmError(
+            f"layout {shown(layout.id)}: metadata cannot be written as JSON ({error}); "
+            "keep it to texts, finite numbers, lists and dictionaries"
+        ) from None
 
 
 def _features(names: list[str]) -> dict[str, Any]:

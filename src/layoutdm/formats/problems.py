@@ -17,6 +17,10 @@ from layoutdm.errors import LayoutdmError
 KEPT = 10_000
 
 
+# Nor must one message: it may quote an id of a million letters.
+LONGEST = 600
+
+
 class ReportedError(LayoutdmError):
     """A problem that was reported with its place; readers let it pass as it is."""
 
@@ -47,9 +51,14 @@ class Problems:
 
     def report(self, where: str, message: str) -> None:
         """Raise, or note that the record at `where` was left out because of `message`."""
-        problem = Problem(where, message)
+        problem = Problem(_short(where), _short(message))
         if not self.skip:
             raise ReportedError(str(problem))
         self.count += 1
         if len(self.listed) < KEPT:
             self.listed.append(problem)
+
+
+def _short(text: str) -> str:
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"

@@ -17,23 +17,17 @@ from typing import Any
 import numpy as np
 
 from layoutdm.boxes import Boxes, all_right, box_problem, canvas_scale
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
 from layoutdm.formats.problems import Problems
 from layoutdm.layout import Layout
 
 # The largest canvas side that is believed; beyond it a box can no longer be told apart.
 LARGEST_SIDE = 1e9
 
+# Labels, ids and file names are words, not documents.
+LONGEST_TEXT = 10_000
+
 LARGEST = sys.float_info.max
-
-
-def shown(value: object, length: int = 60) -> str:
-    """A value as it is quoted in a message: never longer than a line."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # an integer of thousands of digits, a deep tree
-        return f"a {type(value).__name__} that is too large to show"
-    return text if len(text) <= length else text[: length - 3] + "..."
 
 
 def number(value: object, what: str) -> float:
@@ -72,6 +66,10 @@ def text(value: object, what: str) -> str:
     """A non-empty text that can be written to a UTF-8 file, or a sentence."""
     if not isinstance(value, str) or not value:
         raise LayoutdmError(f"{what} must be a non-empty text, got {shown(value)}")
+    if len(value) > LONGEST_TEXT:
+        raise LayoutdmError(
+            f"{what} must have at most {LONGEST_TEXT:,} characters, got {len(value):,}"
+        )
     if not value.isascii():
         try:
             value.encode()

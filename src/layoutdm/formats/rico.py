@@ -9,6 +9,8 @@ as well as leaves, in depth-first pre-order. Screens come sorted by file name as
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from layoutdm.boxes import canvas_scale, from_corners
-from layoutdm.errors import LayoutdmError
-from layoutdm.formats import records
+from layoutdm.errors import LayoutdmError, shown
+from layoutdm.formats import limits, records
 from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import (
     LANDSCAPE,
@@ -61,6 +63,17 @@ LABELS = (
     "Bottom Navigation",
 )
 _KNOWN = frozenset(LABELS)
+# All that the zip module raises for damaged archives and for methods that it does not know.
+_BAD_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def read(
@@ -82,6 +95,16 @@ def recognise(path: Path) -> bool:
     except (OSError, LayoutdmError):
         return False
     return False
+
+
+def flaw(path: Path) -> str:
+    """Why a zip archive cannot be read, or "" when only what it holds is no screen of Rico."""
+    try:
+        for _ in _files(path, silent):
+            break
+    except LayoutdmError as error:
+        return str(error).removeprefix(f"{path}: ").removeprefix(f"{path}, ")
+    return ""
 
 
 def _screens(
@@ -150,7 +173,7 @@ def _bounds(node: Mapping[str, Any], what: str) -> tuple[float, float, float, fl
     values = node.get("bounds")
     if not isinstance(values, list) or len(values) != 4:
         raise LayoutdmError(
-            f"{what} has bounds {records.shown(values)}; they should be four numbers: "
+            f"{what} has bounds {shown(values)}; they should be four numbers: "
             "left, top, right, bottom"
         )
     left, top, right, bottom = (records.number(value, f"a bound of {what}") for value in values)
@@ -160,7 +183,8 @@ def _bounds(node: Mapping[str, Any], what: str) -> tuple[float, float, float, fl
 def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
     """(name, content) of each JSON file, sorted by name as text; progress counts files."""
     if path.is_dir():
-        names = sorted(file.name for file in path.iterdir() if _is_screen(file.name))
+        files = (file for file in path.iterdir() if _is_screen(file.name) and file.is_file())
+        names = sorted(file.name for file in files)
         nested = path / "semantic_annotations"  # the folder's name inside the archive
         if not names and nested.is_dir():
             yield from _files(nested, progress)
@@ -171,15 +195,34 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes]]:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            names = sorted(filter(_is_screen, archive.namelist()))
-            for done, name in enumerate(names, 1):
-                yield name, archive.read(name)
-                progress(done, len(names))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            screens = sorted(_members(archive, path), key=lambda member: member.filename)
+            for done, member in enumerate(screens, 1):
+                yield member.filename, archive.read(member)
+                progress(done, len(screens))
+    except LayoutdmError:
+        raise
+    except _BAD_ZIP as error:
         raise LayoutdmError(
             f"{path}: is no readable zip archive ({error}); it should be the authors' archive "
             "of semantic annotations, or a folder of its files"
         ) from None
+
+
+def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+    """The screens of an archive, if they can be read without a password and unpack to little."""
+    found = [member for member in archive.infolist() if _is_screen(member.filename)]
+    packed = path.stat().st_size
+    for member in found:
+        if member.flag_bits & 1:
+            raise LayoutdmError(
+                f"{path}: {member.filename} is encrypted; unpack the archive with its password and "
+                "give the folder"
+            )
+        if member.file_size > limits.record_size():
+            raise limits.too_long(f"{path}, {member.filename}", "no screen of Rico is")
+    if sum(member.file_size for member in found) > limits.allowed(packed):
+        raise limits.too_much(path, packed)
+    return found
 
 
 def _is_screen(name: str) -> bool:

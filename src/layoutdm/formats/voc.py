@@ -20,10 +20,10 @@ import numpy as np
 
 from layoutdm import boxes as box_math
 from layoutdm.boxes import canvas_scale
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
+from layoutdm.folders import replacing_folder
 from layoutdm.formats import records
-from layoutdm.formats.files import replacing_folder
-from layoutdm.formats.numbering import FileNames
+from layoutdm.formats.numbering import FileNames, picture_name
 from layoutdm.formats.problems import Problems, ReportedError
 from layoutdm.layout import Layout
 
@@ -43,7 +43,7 @@ def read(path: Path, problems: Problems) -> Iterator[Layout]:
             layout = _layout(file, problems)
             if layout.id in seen:
                 raise LayoutdmError(
-                    f"id {layout.id!r} is that of {seen[layout.id].name} already; "
+                    f"id {shown(layout.id)} is that of {seen[layout.id].name} already; "
                     "each layout needs an id of its own, or none"
                 )
         except ReportedError:
@@ -60,7 +60,7 @@ def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     folder = path / "Annotations" if (path / "Annotations").is_dir() else path
-    files = {file.stem: file for file in sorted(folder.glob("*.xml"))}
+    files = {file.stem: file for file in sorted(folder.glob("*.xml")) if file.is_file()}
     if not files:
         raise LayoutdmError(f"{path}: holds no .xml files; VOC has one a picture")
     listing = path / ORDER
@@ -108,7 +108,7 @@ def _layout(file: Path, problems: Problems) -> Layout:
     own = root.find("layout_id")
     id = file.stem if own is None else own.text or ""
     name = (root.findtext("filename") or "").strip()
-    metadata = {"file_name": name} if name and name != file.stem else {}
+    metadata = {"file_name": name} if name not in ("", file.stem, picture_name(file.stem)) else {}
     return Layout(tuple(labels), centre, width, height, id, metadata)
 
 
@@ -122,7 +122,7 @@ def _child(element: ElementTree.Element, path: str) -> str:
 def write(layouts: Iterable[Layout], path: Path) -> Path:
     """Write one XML file a layout and the list of their order."""
     names = FileNames()
-    with replacing_folder(path, _ours) as part:
+    with replacing_folder(path) as part:
         (part / "Annotations").mkdir()
         (part / ORDER).parent.mkdir(parents=True)
         with (part / ORDER).open("w", encoding="utf-8") as order:
@@ -135,10 +135,11 @@ def write(layouts: Iterable[Layout], path: Path) -> Path:
 
 
 def _xml(layout: Layout, name: str) -> str:
-    picture = layout.metadata.get("file_name")
+    own = layout.metadata.get("file_name")
+    picture = own if isinstance(own, str) else picture_name(name)
     lines = [
         "<annotation>",
-        f"  <filename>{_text(picture if isinstance(picture, str) else name)}</filename>",
+        f"  <filename>{_text(picture)}</filename>",
         f"  <size><width>{records.plain(layout.width)}</width>"
         f"<height>{records.plain(layout.height)}</height><depth>3</depth></size>",
         "  <segmented>0</segmented>",
@@ -161,12 +162,6 @@ def _xml(layout: Layout, name: str) -> str:
 def _text(value: str) -> str:
     if _FORBIDDEN.search(value):
         raise LayoutdmError(
-            f"{value!r} holds a character that XML cannot; VOC needs labels and ids without it"
+            f"{shown(value)} holds a character that XML cannot; VOC needs labels and ids without it"
         )
     return escape(value, {"\r": "&#13;"})
-
-
-def _ours(file: Path) -> bool:
-    """Whether an earlier conversion may have written this file."""
-    in_place = len(file.parts) == 2 and file.parts[0] == "Annotations" and file.suffix == ".xml"
-    return in_place or file == ORDER

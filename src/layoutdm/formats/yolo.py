@@ -20,11 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from layoutdm.errors import LayoutdmError
+from layoutdm.boxes import FIELDS
+from layoutdm.errors import LayoutdmError, shown
+from layoutdm.folders import replacing_folder
 from layoutdm.formats import records, yolo_names
-from layoutdm.formats.files import replacing_folder
+from layoutdm.formats.cells import from_cell, to_cell
 from layoutdm.formats.numbering import FileNames
 from layoutdm.formats.problems import Problems, ReportedError
+from layoutdm.formats.yolo_names import Names
 from layoutdm.layout import Layout
 
 CANVAS = "canvas.csv"
@@ -51,7 +54,7 @@ def read(path: Path, problems: Problems) -> Iterator[Layout]:
     found = {
         file.relative_to(folder).with_suffix("").as_posix(): file
         for file in sorted(folder.rglob("*.txt"))
-        if file.name.lower() not in NOT_LABELS or folder.name == "labels"
+        if (file.name.lower() not in NOT_LABELS or folder.name == "labels") and file.is_file()
     }
     if not found:
         raise LayoutdmError(f"{path}: holds no .txt label files; YOLO has one a picture")
@@ -60,7 +63,7 @@ def read(path: Path, problems: Problems) -> Iterator[Layout]:
         raise LayoutdmError(
             f"{path}: has neither classes.txt nor data.yaml; one of them must name the classes"
         )
-    names = yolo_names.load(source)
+    names = Names(yolo_names.load(source))
     for name in listed:
         if name not in found:
             problems.report(f"{path / CANVAS}, {name}", f"there is no label file {name}.txt")
@@ -76,7 +79,7 @@ def read(path: Path, problems: Problems) -> Iterator[Layout]:
             problems.report(str(found[name]), str(error))
 
 
-def _layout(file: Path, names: dict[int, str], canvas: Canvas, problems: Problems) -> Layout:
+def _layout(file: Path, names: Names, canvas: Canvas, problems: Problems) -> Layout:
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
@@ -104,7 +107,7 @@ def _layout(file: Path, names: dict[int, str], canvas: Canvas, problems: Problem
     return Layout(tuple(labels), centre, canvas.width, canvas.height, canvas.id)
 
 
-def _element(line: str, names: dict[int, str]) -> tuple[str, list[float]]:
+def _element(line: str, names: Names) -> tuple[str, list[float]]:
     cells = line.split()
     if len(cells) not in (5, 6):
         what = "a polygon, and only boxes are read" if len(cells) > 6 else f"{len(cells)} values"
@@ -112,13 +115,11 @@ def _element(line: str, names: dict[int, str]) -> tuple[str, list[float]]:
     try:
         index = int(cells[0])
     except ValueError:
-        shown = records.shown(cells[0])
-        raise LayoutdmError(f"class must be a whole number, got {shown}") from None
+        raise LayoutdmError(f"class must be a whole number, got {shown(cells[0])}") from None
     if index not in names:
-        known = f"are {min(names)} to {max(names)}" if names else "should be listed"
-        raise LayoutdmError(f"class {index} has no name; the classes in data.yaml {known}")
-    fields = ("x", "y", "width", "height")
-    box = [records.parsed(cell, field) for cell, field in zip(cells[1:5], fields, strict=True)]
+        known = f"are {names.lowest} to {names.highest}" if names else "should be listed"
+        raise LayoutdmError(f"class {shown(index)} has no name; the classes in data.yaml {known}")
+    box = [records.parsed(cell, field) for cell, field in zip(cells[1:5], FIELDS, strict=True)]
     return records.text(names[index], "class name"), box
 
 
@@ -145,9 +146,9 @@ def _canvas(row: list[str], where: str, found: dict[str, Canvas], problems: Prob
             raise LayoutdmError(f"should have {len(COLUMNS)} values, got {len(row)}")
         name, id, width, height = row
         if name in found:
-            raise LayoutdmError(f"file {name!r} came before; each should be listed once")
+            raise LayoutdmError(f"file {shown(name)} came before; each should be listed once")
         sides = [records.side(records.parsed(v, "size"), "size") for v in (width, height)]
-        found[name] = Canvas(id, *sides)
+        found[name] = Canvas(from_cell(id), *sides)
     except LayoutdmError as error:
         problems.report(where, str(error))
 
@@ -174,7 +175,7 @@ def write(layouts: Iterable[Layout], path: Path, labels: Sequence[str] | None = 
     """Write the folder; `labels` fixes the classes and their order."""
     classes: dict[str, int] = {label: index for index, label in enumerate(labels or ())}
     names = FileNames()
-    with replacing_folder(path, _ours) as part:
+    with replacing_folder(path) as part:
         (part / "labels").mkdir()
         with (part / CANVAS).open("w", encoding="utf-8", newline="") as stream:
             rows = csv.writer(stream, lineterminator="\n")
@@ -182,7 +183,7 @@ def write(layouts: Iterable[Layout], path: Path, labels: Sequence[str] | None = 
             for layout in layouts:
                 name = names.take(layout.id)
                 sides = [records.plain(layout.width), records.plain(layout.height)]
-                rows.writerow([name, layout.id, *sides])
+                rows.writerow([name, to_cell(layout.id), *sides])
                 (part / "labels" / f"{name}.txt").write_text(_text(layout, classes))
         one_line = [" ".join(label.split()) or "?" for label in classes]
         (part / "classes.txt").write_text("".join(f"{n}\n" for n in one_line), encoding="utf-8")
@@ -201,10 +202,3 @@ def _text(layout: Layout, classes: dict[str, int]) -> str:
 def _yaml(classes: list[str]) -> str:
     names = "".join(f"  {i}: {json.dumps(name)}\n" for i, name in enumerate(classes))
     return f"path: .\ntrain: images\nval: images\nnc: {len(classes)}\nnames:\n{names}"
-
-
-def _ours(file: Path) -> bool:
-    """Whether an earlier conversion may have written this file."""
-    if len(file.parts) == 2 and file.parts[0] == "labels":
-        return file.suffix == ".txt"
-    return str(file) in {CANVAS, "classes.txt", "data.yaml"}

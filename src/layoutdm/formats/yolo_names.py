@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from pathlib import Path
 
-from layoutdm.errors import LayoutdmError
+from layoutdm.errors import LayoutdmError, shown
 
 # In the order of trust: data.yaml can hold any name, a line-by-line list cannot.
 FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names", "classes.names")
@@ -23,6 +24,21 @@ FILES = ("data.yaml", "data.yml", "dataset.yaml", "classes.txt", "obj.names", "c
 _NAMES = re.compile(r"^names[ \t]*:[ \t]*(.*)$", re.MULTILINE)
 _SCALAR = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,\[\]{}\n]+""")
 _ENTRY = re.compile(r"^[ \t]*(?:-[ \t]+|(\d+)[ \t]*:[ \t]*)(.*)$")
+_BETWEEN = re.compile(r"[ \t\n\r,]*")
+_INDEX = re.compile(r"(\d+)\s*:\s*")
+_LARGEST = 10**9  # beyond any class number; int() refuses more than some thousand digits
+
+
+class Names(dict[int, str]):
+    """Class index to name, with the lowest and the highest index for messages."""
+
+    @cached_property
+    def lowest(self) -> int:
+        return min(self)
+
+    @cached_property
+    def highest(self) -> int:
+        return max(self)
 
 
 def find(folder: Path) -> Path | None:
@@ -41,7 +57,10 @@ def load(path: Path) -> dict[int, str]:
     except UnicodeDecodeError:
         raise LayoutdmError(f"{path}: is not UTF-8 text; it should list the class names") from None
     if path.suffix in {".yaml", ".yml"}:
-        return parse_yaml(text)
+        try:
+            return parse_yaml(text)
+        except LayoutdmError as error:
+            raise LayoutdmError(f"{path}: {error}") from None
     return {index: line for index, line in enumerate(text.splitlines()) if line.strip()}
 
 
@@ -61,7 +80,7 @@ def parse_yaml(text: str) -> dict[int, str]:
         entry = _ENTRY.match(line)
         if entry is None:
             break
-        key = int(entry[1]) if entry[1] else len(found)
+        key = _index(entry[1]) if entry[1] else len(found)
         found[key] = _scalar(entry[2])
     return found
 
@@ -70,21 +89,32 @@ def _inline(body: str, end: str) -> dict[int, str]:
     found: dict[int, str] = {}
     at = body.index("[" if end == "]" else "{") + 1
     while at < len(body):
-        rest = body[at:].lstrip(" \t\n\r,")
-        at = len(body) - len(rest)
-        if not rest or rest[0] == end:
+        at = _end(_BETWEEN, body, at)
+        if body[at : at + 1] in ("", end):
             break
         key = len(found)
-        index = re.match(r"(\d+)\s*:\s*", rest) if end == "}" else None
+        index = _INDEX.match(body, at) if end == "}" else None
         if index:
-            key = int(index[1])
-            at += index.end()
+            key, at = _index(index[1]), index.end()
         match = _SCALAR.match(body, at)
         if match is None:
             break
         found[key] = _scalar(match[0])
         at = match.end()
     return found
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
+def _index(digits: str) -> int:
+    if len(digits) > len(str(_LARGEST)) or int(digits) > _LARGEST:
+        raise LayoutdmError(
+            f"names has the class number {shown(digits)}; it should be at most {_LARGEST:,}"
+        )
+    return int(digits)
 
 
 def _scalar(text: str) -> str:

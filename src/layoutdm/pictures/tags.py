@@ -6,7 +6,8 @@
 
 Small boxes choose first, because they have the fewest places. A name may not touch another name;
 it prefers to lie inside its own box and off smaller boxes; it shrinks a little or is shortened
-before it is given up (the legend and the tool tip still name the box then).
+before it is given up (the legend and the tool tip still name the box then). Of more than MOST boxes
+only the largest have names: smaller ones would be specks, and placing takes time with the square.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from layoutdm.formats.typeface import measure, shorten
+from layoutdm.boxes import shared_area
+from layoutdm.pictures.typeface import measure, shorten
 
 Corners = tuple[float, float, float, float]
 
+MOST = 120
 LINE = 1.16  # height of a line of text, as a multiple of its size
 BASELINE = 0.87  # baseline below the top of the line
 _SHARES = (0.3, 0.7, 0.2, 0.8, 0.4, 0.6)  # places along a bar
@@ -49,7 +52,7 @@ def place(
     boxes: Sequence[Corners], names: Sequence[str], size: float, width: float, height: float
 ) -> list[Tag | None]:
     """One tag per box (left, top, right, bottom in pixels), or None where no place is left."""
-    order = sorted(range(len(boxes)), key=lambda i: _area(boxes[i]))
+    order = sorted(range(len(boxes)), key=lambda i: _area(boxes[i]))[-MOST:]
     tags: list[Tag | None] = [None] * len(boxes)
     taken: list[Corners] = []
     for rank, index in enumerate(order):
@@ -105,22 +108,16 @@ def _cost(
 ) -> float:
     if tag[0] < 0 or tag[1] < -1 or tag[2] > width or tag[3] > height + 1:
         return float("inf")
-    if any(_shared(tag, other) > 0 for other in taken):
+    if any(shared_area(tag, other) > 0 for other in taken):
         return float("inf")
-    area = _area(tag)
-    outside = 1 - _shared(tag, box) / area
-    overhang = max(box[0] - tag[0], tag[2] - box[2]) / (tag[3] - tag[1])
+    area = max(_area(tag), 1e-9)  # a name of letters without width has none
+    outside: float = 1 - shared_area(tag, box) / area
+    overhang = max(box[0] - tag[0], tag[2] - box[2]) / max(tag[3] - tag[1], 1e-9)
     if outside > _MOST_OUTSIDE or overhang > _OVERHANG:
         return float("inf")
-    covered = sum(_shared(tag, other) for other in smaller) / area
+    covered: float = sum(shared_area(tag, other) for other in smaller) / area
     return 2.0 * outside + 1.5 * min(covered, 1.0)
 
 
 def _area(box: Corners) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
-
-
-def _shared(a: Corners, b: Corners) -> float:
-    wide = min(a[2], b[2]) - max(a[0], b[0])
-    high = min(a[3], b[3]) - max(a[1], b[1])
-    return wide * high if wide > 0 and high > 0 else 0.0

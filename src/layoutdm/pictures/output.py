@@ -13,33 +13,38 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from layoutdm.atomic import replacing
 from layoutdm.errors import LayoutdmError
-from layoutdm.formats.files import replacing, replacing_folder
+from layoutdm.folders import replacing_folder
 from layoutdm.layout import Layout
+from layoutdm.pictures.palette import PLAIN, Scheme
 
 # More than this on one sheet is neither viewable nor drawn in reasonable time.
 SHEET_LIMIT = 1000
+LONGEST_NAME = 100  # bytes
 
 
 def write_pictures(
     layouts: Iterable[Layout],
     path: Path,
     suffix: str,
-    one: Callable[[Layout, Path], None],
+    one: Callable[[Layout, Path, Scheme], None],
     many: Callable[[list[Layout], Path], None],
 ) -> Path:
     """A path that is a folder, or has no suffix, gets one file per layout (streaming);
     any other path gets the picture of the only layout or a contact sheet of all."""
     path = Path(path)
     if path.is_dir() or not path.suffix:
-        with replacing_folder(path, lambda old: old.suffix == suffix) as folder:
+        scheme = PLAIN
+        with replacing_folder(path) as folder:
             for layout, name in _named(layouts):
-                one(layout, folder / f"{name}{suffix}")
+                scheme = scheme.extended(layout.labels)  # a label looks the same in all files
+                one(layout, folder / f"{name}{suffix}", scheme)
         return path
     chosen = limited(layouts, path)
     with replacing(path) as part:
         if len(chosen) == 1:
-            one(chosen[0], part)
+            one(chosen[0], part, PLAIN.extended(chosen[0].labels))
         else:
             many(chosen, part)
     return path
@@ -68,4 +73,6 @@ def limited(layouts: Iterable[Layout], path: Path) -> list[Layout]:
 
 def file_name(id: str, index: int) -> str:
     """A safe file name from a layout's id, or its number when it has none."""
-    return re.sub(r"[^\w.-]+", "-", id).strip("-.")[:100] or f"{index:04d}"
+    safe = re.sub(r"[^\w.-]+", "-", id).strip("-.")
+    # A name may have 255 bytes, of which an ending and a number must find room.
+    return safe.encode()[:LONGEST_NAME].decode(errors="ignore").strip("-.") or f"{index:04d}"

@@ -19,7 +19,7 @@ QUIET_INK = "#646c76"
 
 @dataclass(frozen=True)
 class Rect:
-    """A box with an optional outline; the outline lies inside the box."""
+    """A box with an optional outline. An element's box has a label."""
 
     left: float
     top: float
@@ -32,6 +32,7 @@ class Rect:
     radius: float = 0.0
     label: str | None = None
     title: str | None = None
+    name: str | None = None  # what the user calls this element
 
 
 @dataclass(frozen=True)

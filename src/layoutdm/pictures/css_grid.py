@@ -12,9 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
+from layoutdm.boxes import shared_length
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 
+MOST_PAIRS = 10_000  # of elements that share cells; nobody reads more
 TOLERANCE = 0.012  # of the canvas: about 8 pixels on a phone that is 700 high
 
 
@@ -41,6 +45,20 @@ class CssGrid:
             (x[c.column[0] - 1], y[c.row[0] - 1], x[c.column[1] - 1], y[c.row[1] - 1])
             for c in self.cells
         ]
+
+    def overlapping(self) -> list[tuple[int, int]]:
+        """Pairs of elements that share cells, the first before the second; at most MOST_PAIRS."""
+        edges = np.array([(*cell.column, *cell.row) for cell in self.cells]).reshape(-1, 4).T
+        low, high = edges[[0, 2]], edges[[1, 3]]
+        pairs: list[tuple[int, int]] = []
+        for index in range(len(self.cells)):
+            one = low[:, index, None], high[:, index, None]
+            shared = shared_length(*one, low[:, index + 1 :], high[:, index + 1 :])
+            others = np.flatnonzero(shared.prod(axis=0)) + index + 1
+            pairs += [(index, other) for other in others.tolist()]
+            if len(pairs) >= MOST_PAIRS:
+                return pairs[:MOST_PAIRS]
+        return pairs
 
 
 def derive(layout: Layout, tolerance: float = TOLERANCE) -> CssGrid:

@@ -5,7 +5,9 @@
 '<svg'
 
 Units are the canvas's own pixels when it has a plausible pixel size, else 1000 on the longer side.
-Every box carries its name as tool tip and as `data-label`.
+Every box lies exactly where its element does; its label is its tool tip and its `data-label`, and
+what the user calls the element is its `id` and its `data-name`. A small window shows the picture
+smaller.
 """
 
 from __future__ import annotations
@@ -14,20 +16,30 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from layoutdm.formats import scene
-from layoutdm.formats.drawing import BACKGROUND, Drawing, Rect, Words
-from layoutdm.formats.pages import write_pictures
 from layoutdm.layout import Layout
+from layoutdm.pictures import scene
+from layoutdm.pictures.drawing import BACKGROUND, Drawing, Rect, Words
+from layoutdm.pictures.output import write_pictures
+from layoutdm.pictures.palette import Scheme
 
 FONTS = "Inter, 'Helvetica Neue', Helvetica, Arial, 'Noto Sans', sans-serif"
 
 
-def to_svg(layout: Layout, *, labels: bool = True, legend: bool = False) -> str:
+def to_svg(
+    layout: Layout,
+    *,
+    labels: bool = True,
+    names: bool = False,
+    legend: bool = False,
+    scheme: Scheme | None = None,
+) -> str:
     """One layout as an SVG document; without a legend, the picture is the bare canvas."""
     width, height = units(layout)
     if legend:
-        return paint(scene.framed(layout, width, height, labels=labels), background=BACKGROUND)
-    return paint(scene.picture(layout, width, height, labels=labels))
+        drawing = scene.framed(layout, width, height, labels=labels, names=names, scheme=scheme)
+        return paint(drawing, background=BACKGROUND, ids=True)
+    drawing = scene.picture(layout, width, height, labels=labels, names=names, scheme=scheme)
+    return paint(drawing, ids=True)
 
 
 def write(
@@ -35,19 +47,22 @@ def write(
     path: Path,
     *,
     labels: bool = True,
+    names: bool = False,
     legend: bool = False,
     columns: int | None = None,
     captions: bool = True,
 ) -> Path:
     """One layout: its picture. Several: a contact sheet. A folder as path: one file each."""
 
-    def one(layout: Layout, target: Path) -> None:
-        target.write_text(to_svg(layout, labels=labels, legend=legend) + "\n", encoding="utf-8")
+    def one(layout: Layout, target: Path, scheme: Scheme) -> None:
+        text = to_svg(layout, labels=labels, names=names, legend=legend, scheme=scheme)
+        target.write_text(text + "\n", encoding="utf-8")
 
     def many(all_layouts: list[Layout], target: Path) -> None:
-        from layoutdm.formats.sheet import contact_svg
+        from layoutdm.pictures.sheet import contact_svg
 
-        text = contact_svg(all_layouts, None if captions else [], columns=columns, labels=labels)
+        given: list[str] | None = None if captions else []
+        text = contact_svg(all_layouts, given, columns, labels=labels, names=names)
         target.write_text(text + "\n", encoding="utf-8")
 
     return write_pictures(layouts, path, ".svg", one, many)
@@ -60,9 +75,16 @@ def units(layout: Layout) -> tuple[float, float]:
     return layout.width * scale, layout.height * scale
 
 
-def paint(drawing: Drawing, *, background: str | None = None, inline: bool = False) -> str:
-    """A drawing as an SVG document, or as an element to stand in an HTML page."""
+def paint(
+    drawing: Drawing, *, background: str | None = None, inline: bool = False, ids: bool = False
+) -> str:
+    """A drawing as an SVG document, or as an element to stand in an HTML page.
+
+    With `ids` the elements' own names become ids; a page of several drawings must do without.
+    """
     size = "" if inline else f' width="{number(drawing.width)}" height="{number(drawing.height)}"'
+    size += "" if inline else ' style="max-width:100vw;max-height:100vh"'
+    unique = Unique() if ids else None
     box = f"0 0 {number(drawing.width)} {number(drawing.height)}"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg"{size} viewBox="{box}" role="img" '
@@ -72,7 +94,8 @@ def paint(drawing: Drawing, *, background: str | None = None, inline: bool = Fal
         lines.append(f"<title>{escape(drawing.title)}</title>")
     if background:
         lines.append(f'<rect width="100%" height="100%" fill="{background}"/>')
-    lines += [_rect(item) if isinstance(item, Rect) else _words(item) for item in drawing.items]
+    for item in drawing.items:
+        lines.append(_rect(item, unique) if isinstance(item, Rect) else _words(item))
     return "\n".join([*lines, "</svg>"])
 
 
@@ -81,14 +104,37 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
-def _rect(rect: Rect) -> str:
-    # SVG outlines straddle the edge; ours lie inside the box.
+class Unique:
+    """Ids for a document: what the user calls the elements, without blanks and never twice."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def take(self, name: str) -> str:
+        """
+        >>> ids = Unique()
+        >>> [ids.take(name) for name in ("hero", "main text", "hero")]
+        ['hero', 'main-text', 'hero-2']
+        """
+        base = found = "-".join(name.split()) or "element"
+        count = 1
+        while found in self._used:
+            count += 1
+            found = f"{base}-{count}"
+        self._used.add(found)
+        return found
+
+
+def _rect(rect: Rect, unique: Unique | None) -> str:
+    # SVG outlines straddle the edge. Those of elements may: their boxes must be exact.
     inset = min(rect.stroke_width, rect.width, rect.height) / 2 if rect.stroke else 0.0
-    values = {
-        "x": number(rect.left + inset),
-        "y": number(rect.top + inset),
-        "width": number(max(rect.width - 2 * inset, 0.01)),
-        "height": number(max(rect.height - 2 * inset, 0.01)),
+    moved = inset if rect.label is None else 0.0
+    values = {"id": unique.take(rect.name)} if unique and rect.name else {}
+    values |= {
+        "x": number(rect.left + moved),
+        "y": number(rect.top + moved),
+        "width": number(max(rect.width - 2 * moved, 0.01)),
+        "height": number(max(rect.height - 2 * moved, 0.01)),
         "fill": rect.fill,
     }
     if rect.radius:
@@ -99,6 +145,8 @@ def _rect(rect: Rect) -> str:
         values |= {"stroke": rect.stroke, "stroke-width": number(2 * inset)}
     if rect.label is not None:
         values["data-label"] = rect.label
+    if rect.name is not None:
+        values["data-name"] = rect.name
     attributes = " ".join(f"{key}={quoteattr(value)}" for key, value in values.items())
     if rect.title is None:
         return f"<rect {attributes}/>"

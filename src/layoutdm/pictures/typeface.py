@@ -39,7 +39,24 @@ def clean(text: str) -> str:
     """One line without control characters, so that it is valid in XML and fits in a picture."""
     kept = (" " if unicodedata.category(c) == "Cc" else c for c in text)
     line = "".join("\ufffd" if unicodedata.category(c) in ("Cs", "Cn") else c for c in kept)
-    return " ".join(line.split()) or "?"
+    line = " ".join(line.split())
+    if line and all(_is_invisible(c) for c in line):
+        return "".join(f"\\u{ord(c):04x}" for c in line)
+    return line or "?"
+
+
+# Letters that show nothing although their category says otherwise: fillers and an empty pattern.
+_EMPTY = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+
+
+def _is_invisible(character: str) -> bool:
+    """Whether nothing is seen of a character that stands alone.
+
+    >>> _is_invisible("\u200b"), _is_invisible("a")
+    (True, False)
+    """
+    kinds = ("Cf", "Mn", "Me", "Zs")
+    return character in _EMPTY or unicodedata.category(character) in kinds
 
 
 def drawable(text: str) -> str:

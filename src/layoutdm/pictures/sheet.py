@@ -16,11 +16,11 @@ from statistics import median
 from PIL import Image
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.formats import scene
-from layoutdm.formats.drawing import BACKGROUND, INK, QUIET_INK, Drawing, Item, Words
-from layoutdm.formats.scene import Naming
-from layoutdm.formats.typeface import clean, drawable, measure, shorten
 from layoutdm.layout import Layout
+from layoutdm.pictures import palette, scene
+from layoutdm.pictures.drawing import BACKGROUND, INK, QUIET_INK, Drawing, Item, Words
+from layoutdm.pictures.scene import Naming
+from layoutdm.pictures.typeface import clean, drawable, measure, shorten
 
 _SHEET_PIXELS = 2400 * 1700  # what the tiles of one sheet share, within the limits below
 _TILE_LIMITS = (300.0, 900.0)
@@ -65,11 +65,13 @@ def compose(
     columns: int | None = None,
     *,
     labels: bool = True,
+    names: bool = False,
     legend: bool = True,
     title: str = "",
     name: Naming = clean,
 ) -> Drawing:
     """The whole sheet as a drawing."""
+    scheme = palette.scheme(label for layout in layouts for label in layout.labels)
     grid, texts = plan(layouts, columns), caption_texts(layouts, captions)
     font, margin = grid.font, round(2.2 * grid.font)
     caption_room = round(2.1 * font) if texts else 0
@@ -88,7 +90,9 @@ def compose(
             y += caption_room + grid.gap
         left = margin + column * (grid.cell_width + grid.gap)
         inset = (left + round((grid.cell_width - wide) / 2), top)
-        tile = scene.picture(layout, wide, high, font=font, labels=labels, name=name)
+        tile = scene.picture(
+            layout, wide, high, font=font, labels=labels, names=names, name=name, scheme=scheme
+        )
         items += tile.moved(*inset).items
         if texts:
             text = shorten(name(texts[index]), font, grid.cell_width)
@@ -97,7 +101,7 @@ def compose(
     page = width
     if legend and layouts:
         room, counts = max(width, 40 * font), scene.label_counts(layouts)
-        key = scene.legend_rows(counts, room, 1.15 * font, name).moved(margin, y)
+        key = scene.legend_rows(counts, room, 1.15 * font, name, scheme).moved(margin, y)
         items += key.items
         y += key.height
         words = [item for item in key.items if isinstance(item, Words)]
@@ -129,15 +133,25 @@ def contact_sheet(
     columns: int | None = None,
     *,
     labels: bool = True,
+    names: bool = False,
     legend: bool = True,
     title: str = "",
 ) -> Image.Image:
     """All layouts in one image; captions are the ids, unless given ([] for none)."""
-    from layoutdm.formats.png import paint
+    from layoutdm.pictures.png import paint
 
     chosen = list(layouts)
     return paint(
-        compose(chosen, captions, columns, labels=labels, legend=legend, title=title, name=drawable)
+        compose(
+            chosen,
+            captions,
+            columns,
+            labels=labels,
+            names=names,
+            legend=legend,
+            title=title,
+            name=drawable,
+        )
     )
 
 
@@ -147,13 +161,16 @@ def contact_svg(
     columns: int | None = None,
     *,
     labels: bool = True,
+    names: bool = False,
     legend: bool = True,
     title: str = "",
 ) -> str:
     """All layouts in one SVG document."""
-    from layoutdm.formats.svg import paint
+    from layoutdm.pictures.svg import paint
 
-    drawing = compose(list(layouts), captions, columns, labels=labels, legend=legend, title=title)
+    drawing = compose(
+        list(layouts), captions, columns, labels=labels, names=names, legend=legend, title=title
+    )
     return paint(drawing, background=BACKGROUND)
 
 
@@ -163,12 +180,15 @@ def contact_page(
     columns: int | None = None,
     *,
     labels: bool = True,
+    names: bool = False,
     legend: bool = True,
     title: str = "Layouts",
 ) -> str:
     """All layouts on one self-contained HTML page that adapts to the window's width."""
-    from layoutdm.formats.html import contact_html
+    from layoutdm.pictures.html import contact_html
 
     chosen = list(layouts)
     grid, texts = plan(chosen, columns), caption_texts(chosen, captions)
-    return contact_html(chosen, texts, grid, columns, labels=labels, legend=legend, title=title)
+    return contact_html(
+        chosen, texts, grid, columns, labels=labels, names=names, legend=legend, title=title
+    )

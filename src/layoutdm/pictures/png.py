@@ -10,18 +10,20 @@ smoothed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor
 from pathlib import Path
 
 from PIL import Image, ImageChops, ImageDraw
 
-from layoutdm.formats import palette, scene
-from layoutdm.formats.drawing import BACKGROUND, CANVAS, Drawing, Rect, Words
-from layoutdm.formats.pages import write_pictures
-from layoutdm.formats.typeface import drawable, font
 from layoutdm.layout import Layout
+from layoutdm.pictures import palette, scene
+from layoutdm.pictures.drawing import BACKGROUND, CANVAS, Drawing, Rect, Words
+from layoutdm.pictures.output import write_pictures
+from layoutdm.pictures.palette import Scheme
+from layoutdm.pictures.typeface import drawable, font
 
 LONGEST = 1280  # pixels on the longer side of a picture, unless a height is given
 _SHORTEST = 24  # a very flat canvas keeps at least this many pixels
@@ -31,12 +33,26 @@ _HALO = 0.8  # opacity of the white around names
 
 
 def to_image(
-    layout: Layout, height: int | None = None, *, labels: bool = True, legend: bool = True
+    layout: Layout,
+    height: int | None = None,
+    *,
+    labels: bool = True,
+    names: bool = False,
+    legend: bool = True,
+    scheme: Scheme | None = None,
 ) -> Image.Image:
     """One layout as an image whose canvas is `height` pixels high (1280 on the longer side)."""
-    canvas = canvas_size(layout, height)
-    drawing = scene.framed(layout, *canvas, labels=labels, legend=legend, name=drawable)
-    return paint(drawing)
+    return paint(
+        scene.framed(
+            layout,
+            *canvas_size(layout, height),
+            labels=labels,
+            names=names,
+            legend=legend,
+            name=drawable,
+            scheme=scheme,
+        )
+    )
 
 
 def write(
@@ -45,22 +61,66 @@ def write(
     *,
     height: int | None = None,
     labels: bool = True,
+    names: bool = False,
     legend: bool = True,
     columns: int | None = None,
     captions: bool = True,
 ) -> Path:
     """One layout: its picture. Several: a contact sheet. A folder as path: one file each."""
+    look = Look(height, labels, names, legend, columns, captions)
+    return write_images(layouts, path, ".png", save, look)
 
-    def one(layout: Layout, target: Path) -> None:
-        save(to_image(layout, height, labels=labels, legend=legend), target)
+
+@dataclass(frozen=True)
+class Look:
+    """The options that all formats made of pixels share."""
+
+    height: int | None = None
+    labels: bool = True
+    names: bool = False
+    legend: bool = True
+    columns: int | None = None
+    captions: bool = True
+
+    def one(self, layout: Layout, scheme: Scheme | None = None) -> Image.Image:
+        return to_image(
+            layout,
+            self.height,
+            labels=self.labels,
+            names=self.names,
+            legend=self.legend,
+            scheme=scheme,
+        )
+
+    def many(self, layouts: list[Layout]) -> Image.Image:
+        from layoutdm.pictures.sheet import contact_sheet
+
+        return contact_sheet(
+            layouts,
+            None if self.captions else [],
+            self.columns,
+            labels=self.labels,
+            names=self.names,
+            legend=self.legend,
+        )
+
+
+def write_images(
+    layouts: Iterable[Layout],
+    path: Path,
+    suffix: str,
+    save: Callable[[Image.Image, Path], None],
+    look: Look,
+) -> Path:
+    """One picture, a contact sheet or a folder of pictures, each saved with `save`."""
+
+    def one(layout: Layout, target: Path, scheme: Scheme) -> None:
+        save(look.one(layout, scheme), target)
 
     def many(all_layouts: list[Layout], target: Path) -> None:
-        from layoutdm.formats.sheet import contact_sheet
+        save(look.many(all_layouts), target)
 
-        given: list[str] | None = None if captions else []
-        save(contact_sheet(all_layouts, given, columns, labels=labels, legend=legend), target)
-
-    return write_pictures(layouts, path, ".png", one, many)
+    return write_pictures(layouts, path, suffix, one, many)
 
 
 def save(image: Image.Image, path: Path) -> None:

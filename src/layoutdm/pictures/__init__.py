@@ -1,0 +1,1 @@
+"""Pictures of layouts: SVG, PNG, HTML, PowerPoint, contact sheets, colours and legends."""
