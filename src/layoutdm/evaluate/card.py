@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from layoutdm.atomic import write_text
 from layoutdm.errors import LayoutdmError
 from layoutdm.evaluate.paper import mark
 from layoutdm.evaluate.plan import TITLES
@@ -33,10 +34,13 @@ def score_table(results: Mapping[str, Any]) -> str:
         lowest = floor_value(floor, task, "fid") if floor else None
         ratio = f"{found / lowest:.2f}" if found is not None and lowest else "–"
         goal = mark(results["labels"], task)
-        calls = row["steps"] or results["own_steps"].get(task, "own")
-        calls = f"**{calls}**" if row["steps"] is None else str(calls)
-        if row["strength"] is not None:
-            calls += f", strength {row['strength']:g}"
+        if row["refused"]:
+            continue
+        options = dict(row["options"])
+        steps = options.pop("steps", None)
+        calls = str(steps or results["own_steps"].get(task, "own"))
+        calls = f"**{calls}**" if steps is None else calls
+        calls += "".join(f", {name}={value}" for name, value in sorted(options.items()))
         values = " | ".join(
             "–" if name == "violation" and task != "relation" else spread(row[name])
             for name in COLUMNS
@@ -79,6 +83,4 @@ def insert_scores(path: Path, results: Mapping[str, Any]) -> None:
         text = before + made + after.partition(END)[2]
     else:
         raise LayoutdmError(f"{path}: has {start!r} but no {END!r} after it; add that line")
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    write_text(path, text)

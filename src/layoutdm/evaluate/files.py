@@ -9,7 +9,8 @@ from typing import Any
 from layoutdm.errors import LayoutdmError
 from layoutdm.evaluate.reading import LIMIT, LayoutSet, read_set
 from layoutdm.evaluate.requests import asked_relations, read_requests
-from layoutdm.evaluate.score import Options, score
+from layoutdm.evaluate.score import Options
+from layoutdm.evaluate.score import score as score_layouts
 from layoutdm.layout import Layout
 from layoutdm.metrics.features import (
     FeatureNetwork,
@@ -17,6 +18,32 @@ from layoutdm.metrics.features import (
     features_for,
     load_features,
 )
+
+
+def score(
+    generated: Sequence[Layout] | str | Path,
+    reference: Sequence[Layout] | str | Path,
+    *,
+    features: str | None = None,
+    paired: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """All metrics of layouts, or of files of them, against a reference; see docs/metrics.md.
+
+    `options` are those of `evaluate.score.Options`: published, seed, c2st, ...
+
+        layoutdm.score("made.jsonl", "real.jsonl")["fid"]["value"]
+    """
+    how = Options(paired=paired, **options)
+    if isinstance(generated, (str, Path)) and isinstance(reference, (str, Path)):
+        return score_files(Path(generated), Path(reference), features=features, options=how)
+    sides = [
+        read_set(Path(one)).layouts if isinstance(one, (str, Path)) else tuple(one)
+        for one in (generated, reference)
+    ]
+    named = load_features(features) if features else None
+    network, missing = choose_network(named, sides)
+    return score_layouts(*sides, network=network, missing=missing, options=how)
 
 
 def score_files(
@@ -28,15 +55,17 @@ def score_files(
     features: str | None = None,
     format: str | None = None,
     limit: int = LIMIT,
+    strict: bool = False,
+    threads: int = 0,
     options: Options | None = None,
 ) -> dict[str, Any]:
     """The whole score sheet of one file against another; see `score` for the metrics."""
     options = options or Options()
     # Loaded first: a wrong name should not be told after minutes of reading.
-    named = load_features(features) if features else None
+    named = load_features(features, threads=threads) if features else None
 
-    def read(path: Path, strict: bool) -> LayoutSet:
-        found = read_set(path, format, limit=limit, seed=options.seed, strict=strict)
+    def read(path: Path, ordered: bool) -> LayoutSet:
+        found = read_set(path, format, limit=limit, seed=options.seed, strict=strict or ordered)
         if not found.layouts:
             why = f"; the first problem: {found.first_problem}" if found.first_problem else ""
             raise LayoutdmError(f"{path}: holds no layout that can be scored{why}")
@@ -46,7 +75,7 @@ def score_files(
     sets = {"generated": read(generated, in_order), "reference": read(reference, options.paired)}
     if floor is not None:
         sets["floor"] = read(floor, False)
-    network, missing = choose_network(named, [s.layouts for s in sets.values()])
+    network, missing = choose_network(named, [s.layouts for s in sets.values()], threads)
     relations = None
     if requests is not None:
         relations = [asked_relations(spec) for spec in read_requests(requests)]
@@ -62,7 +91,7 @@ def score_files(
             )
     if options.paired:
         _check_pairs(sets["generated"], sets["reference"])
-    sheet = score(
+    sheet = score_layouts(
         sets["generated"].layouts,
         sets["reference"].layouts,
         network=network,
@@ -76,7 +105,7 @@ def score_files(
 
 
 def choose_network(
-    named: FeatureNetwork | None, sets: Sequence[Sequence[Layout]]
+    named: FeatureNetwork | None, sets: Sequence[Sequence[Layout]], threads: int = 0
 ) -> tuple[FeatureNetwork | None, str]:
     """The network that was asked for, or an embedded one that knows all labels; else the reason
     why there is none."""
@@ -86,7 +115,7 @@ def choose_network(
             return named, ""
         unknown = ", ".join(sorted(labels - set(named.labels))[:5])
         return None, f"feature network {named.name!r} does not know these labels: {unknown}"
-    found = features_for(labels)
+    found = features_for(labels, threads=threads)
     if found is not None:
         return found, ""
     names = " or ".join(embedded_features()) or "none embedded"

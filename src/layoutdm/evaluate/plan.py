@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,31 +26,6 @@ TITLES = {
 }
 
 
-class MadeLayout(Protocol):
-    """One generated layout, as far as an evaluation looks at it."""
-
-    @property
-    def layout(self) -> Layout: ...
-
-
-class Generator(Protocol):
-    """What is evaluated: anything that turns numbered requests into layouts, in their order."""
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-    @property
-    def max_elements(self) -> int: ...
-    def stream_many(
-        self,
-        numbered: Any,
-        seed: int = 0,
-        steps: int | None = None,
-        *,
-        batch_size: int = 64,
-        **settings: Any,
-    ) -> Iterator[Any]: ...
-
-
 @dataclass(frozen=True)
 class Plan:
     """Everything that decides the figures of an evaluation; it is written into the results."""
@@ -66,7 +41,6 @@ class Plan:
     features: str | None = None
     features_hash: str | None = None
     batch_size: int = 64
-    sampling: Mapping[str, Any] = field(default_factory=dict)  # changes to the model's settings
     task_options: Mapping[str, Any] = field(default_factory=dict)  # for Spec.from_layout, by task
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,44 +49,69 @@ class Plan:
 
 @dataclass(frozen=True)
 class Cell:
-    """One task at one number of steps with one seed, and for relations one guidance strength."""
+    """One task with some options of the model and one seed."""
 
     task: str
-    steps: int | None
     seed: int
-    strength: float | None = None
+    options: tuple[tuple[str, Any], ...] = ()  # what differs from the model's own, by name
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps that is asked for; None: the model's own."""
+        found: int | None = dict(self.options).get("steps")
+        return found
 
     @property
     def name(self) -> str:
         """What its files are called.
 
-        >>> Cell("c", 20, 0).name
-        'c-20-steps-seed-0'
+        >>> Cell("c", 0, (("steps", 20), ("published", True))).name
+        'c-20-steps-published-True-seed-0'
         """
         steps = "own" if self.steps is None else str(self.steps)
-        strength = "" if self.strength is None else f"-strength-{self.strength:g}"
-        return f"{self.task}-{steps}-steps{strength}-seed-{self.seed}"
+        others = "".join(f"-{name}-{value}" for name, value in self.options if name != "steps")
+        return f"{self.task}-{steps}-steps{others}-seed-{self.seed}".replace("/", "_")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"task": self.task, "seed": self.seed, "options": dict(self.options)}
 
 
 def cells(
     tasks: Sequence[str],
-    steps: Sequence[int | None],
-    seeds: Sequence[int],
+    steps: Sequence[int | None] = (None,),
+    seeds: Sequence[int] = (0,),
+    options: Mapping[str, Any] | None = None,
     strengths: Sequence[float] = (),
 ) -> list[Cell]:
-    """All combinations, task after task; strengths concern relations alone."""
+    """All combinations, task after task.
+
+    Relations come twice, unless the options say how: wishes that hold, and the paper's guidance,
+    which `strengths` are for.
+
+    >>> [cell.name for cell in cells(["relation"])]
+    ['relation-own-steps-seed-0', 'relation-own-steps-relations-guided-seed-0']
+    """
     for task in tasks:
         if task not in TASKS:
             raise LayoutdmError(
                 f"task {task!r} is unknown; choose from {', '.join(TASKS)}, or all of them: all"
             )
+    given = dict(options or {})
     found = []
     for task, count, seed in product(tasks, steps, seeds):
-        if task == "relation" and strengths:
-            found += [Cell(task, count, seed, strength) for strength in strengths]
-        else:
-            found.append(Cell(task, count, seed))
+        for more in _variants(task, given, strengths):
+            changes = {**given, **more, **({} if count is None else {"steps": count})}
+            found.append(Cell(task, seed, tuple(sorted(changes.items()))))
     return found
+
+
+def _variants(
+    task: str, given: Mapping[str, Any], strengths: Sequence[float]
+) -> list[dict[str, Any]]:
+    if task != "relation" or "relations" in given:
+        return [{}]
+    guided = [{"relations": "guided", "relation_strength": value} for value in strengths]
+    return [{}, *(guided or [{"relations": "guided"}])]
 
 
 def requests(cell: Cell, reference: Sequence[Layout], plan: Plan) -> Iterator[tuple[int, Spec]]:

@@ -57,13 +57,14 @@ def _known(row: Mapping[str, Any], *names: str) -> bool:
 
 
 def _steps(row: Mapping[str, Any], results: Mapping[str, Any]) -> int | None:
-    steps: int | None = row["steps"] or results.get("own_steps", {}).get(row["task"])
+    steps: int | None = row["options"].get("steps") or results.get("own_steps", {}).get(row["task"])
     return steps
 
 
 def _note(row: Mapping[str, Any], results: Mapping[str, Any]) -> str:
-    if row["strength"] is not None:
-        return f"strength {row['strength']:g}"
+    others = {name: value for name, value in row["options"].items() if name != "steps"}
+    if others:
+        return ", ".join(f"{name}={value}" for name, value in sorted(others.items()))
     return str(_steps(row, results) or "")
 
 
@@ -116,7 +117,7 @@ def _fid_steps(results: Mapping[str, Any]) -> Any:
     lines: dict[str, list[tuple[int, float, float]]] = {}
     for row in distinct_rows(results):
         steps = _steps(row, results)
-        if steps and _known(row, "fid") and row["strength"] is None:
+        if steps and _known(row, "fid") and set(row["options"]) <= {"steps"}:
             fid = row["fid"]
             lines.setdefault(row["task"], []).append((steps, fid["mean"], fid["std"] or 0.0))
     if max(map(len, lines.values()), default=0) < 2:  # one number of steps makes no line

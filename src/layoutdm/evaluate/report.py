@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from layoutdm import __version__
-from layoutdm.evaluate.plan import Cell, Plan, requests
+from layoutdm.evaluate.plan import TITLES, Cell, Plan, requests
 from layoutdm.evaluate.plots import draw_all
 from layoutdm.evaluate.run import Made, write_json
 from layoutdm.evaluate.sheets import EXAMPLES, sample_sheet
@@ -34,6 +34,26 @@ def collect(
         "floor": floor,
         "summary": summary(records),
         "cells": list(records),
+    }
+
+
+def compare(every: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, Any]:
+    """The results of several models on the same data as one: every row says whose it is."""
+    first = every[0]
+    rows = [
+        {**row, "model": name}
+        for results, name in zip(every, names, strict=True)
+        for row in results["summary"]
+    ]
+    order = {task: place for place, task in enumerate(TITLES)}
+    rows.sort(key=lambda row: order.get(row["task"], len(order)))
+    return {
+        **first,
+        "plan": {**first["plan"], "model": " and ".join(names), "model_hash": "several"},
+        "own_steps": {},
+        "summary": rows,
+        "cells": [cell for results in every for cell in results["cells"]],
+        "models": [results["plan"] for results in every],
     }
 
 

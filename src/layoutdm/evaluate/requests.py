@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.constraints.relations import CANVAS, CANVAS_NAME, CANVAS_NAMES, ELEMENT_NAMES
 from layoutdm.errors import LayoutdmError
+from layoutdm.relations import CANVAS, CANVAS_NAME, CANVAS_NAMES, ELEMENT_NAMES
 from layoutdm.spec import Spec
 
 

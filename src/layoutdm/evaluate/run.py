@@ -13,20 +13,26 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from layoutdm.atomic import write_text
 from layoutdm.errors import LayoutdmError
-from layoutdm.evaluate.plan import Cell, Generator, Plan, request_count, requests
+from layoutdm.evaluate.plan import Cell, Plan, request_count, requests
 from layoutdm.evaluate.requests import asked_relations
-from layoutdm.evaluate.score import Options, score
+from layoutdm.evaluate.score import Floats, Options, score
 from layoutdm.formats.jsonl import dumps, from_record
 from layoutdm.layout import Layout
 from layoutdm.metrics.features import FeatureNetwork
+from layoutdm.metrics.fid import fid
+from layoutdm.model import Model
 
-FLUSH = 100  # layouts between two writes: what an interruption can cost
+FLUSH = 8  # layouts between two writes: what an interruption can cost
 Progress = Callable[[Cell, int, int], None]  # cell, made, of
 
 
@@ -36,6 +42,32 @@ class Made:
 
     layouts: tuple[Layout, ...]
     seconds: float
+    outside: int = 0  # elements that were drawn beyond the canvas, before they were moved onto it
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What layouts are scored against; the reference's features are made once for all cells."""
+
+    reference: Sequence[Layout]
+    network: FeatureNetwork | None = None
+    missing: str = "no feature network was given"
+
+    @cached_property
+    def features(self) -> Floats | None:
+        full = [layout for layout in self.reference if len(layout)]
+        return self.network.extract(full) if self.network and len(full) > 1 else None
+
+    def score(
+        self,
+        layouts: Sequence[Layout],
+        relations: Sequence[Any] | None = None,
+        options: Options | None = None,
+    ) -> dict[str, Any]:
+        return score(
+            layouts, self.reference, network=self.network, missing=self.missing,
+            relations=relations, options=options, real_features=self.features,
+        )  # fmt: skip
 
 
 def prepare(folder: Path, plan: Plan) -> None:
@@ -43,7 +75,7 @@ def prepare(folder: Path, plan: Plan) -> None:
     path = folder / "plan.json"
     wanted = json.loads(json.dumps(plan.as_dict()))
     if path.exists():
-        found = json.loads(path.read_text())
+        found = read_json(path)
         differ = [key for key in wanted if found.get(key) != wanted[key]]
         if differ:
             key = differ[0]
@@ -51,14 +83,14 @@ def prepare(folder: Path, plan: Plan) -> None:
                 f"{folder}: holds an evaluation with another {key} ({found.get(key)!r}, now "
                 f"{wanted[key]!r}); choose another --out or remove the folder"
             )
-        return
     (folder / "layouts").mkdir(parents=True, exist_ok=True)
     (folder / "scores").mkdir(exist_ok=True)
-    write_json(path, wanted)
+    if not path.exists():
+        write_json(path, wanted)
 
 
 def generate(
-    generator: Generator,
+    model: Model,
     cell: Cell,
     plan: Plan,
     reference: Sequence[Layout],
@@ -68,16 +100,16 @@ def generate(
     """All layouts of a cell; those that an earlier run has written are kept."""
     path, clock = folder / "layouts" / f"{cell.name}.jsonl", _clock(folder, cell)
     total, done = request_count(cell, plan), _complete_lines(path)
-    seconds = json.loads(clock.read_text())["seconds"] if clock.exists() else 0.0
-    settings: dict[str, Any] = dict(plan.sampling)
-    if cell.strength is not None:
-        settings["relation_strength"] = cell.strength
+    told = read_json(clock) if done and clock.exists() else {}
+    seconds, outside = float(told.get("seconds", 0.0)), int(told.get("outside", 0))
     numbered = islice(requests(cell, reference, plan), done, None)
     if on_progress:
         on_progress(cell, done, total)
+    if not done:  # its layouts were removed, or never made
+        (folder / "scores" / f"{cell.name}.json").unlink(missing_ok=True)
     if done < total:
-        stream = generator.stream_many(
-            numbered, cell.seed, cell.steps, batch_size=plan.batch_size, **settings
+        stream = model.stream_many(
+            numbered, cell.seed, batch_size=plan.batch_size, **dict(cell.options)
         )
         with path.open("ab") as out:
             while True:
@@ -86,9 +118,10 @@ def generate(
                 seconds += time.perf_counter() - started
                 if not part:
                     break
+                outside += sum(result.outside for result in part)
                 out.write(b"".join(dumps(_numbered(r.layout)).encode() + b"\n" for r in part))
                 out.flush()
-                write_json(clock, {"seconds": seconds})
+                write_json(clock, {"seconds": seconds, "outside": outside})
                 done += len(part)
                 if on_progress:
                     on_progress(cell, done, total)
@@ -96,7 +129,7 @@ def generate(
         raise LayoutdmError(
             f"{path}: holds {done} layouts where {total} are due; remove it and start again"
         )
-    return Made(tuple(_read(path)), seconds)
+    return Made(tuple(_read(path)), seconds, outside)
 
 
 def _clock(folder: Path, cell: Cell) -> Path:
@@ -121,44 +154,39 @@ def _complete_lines(path: Path) -> int:
 
 
 def _read(path: Path) -> list[Layout]:
+    layouts = []
     with path.open("rb") as lines:
-        return [from_record(json.loads(line)) for line in lines]
+        for number, line in enumerate(lines, 1):
+            try:
+                layouts.append(from_record(json.loads(line)))
+            except (ValueError, RecursionError) as error:
+                raise LayoutdmError(
+                    f"{path}, line {number}: is damaged ({error}); remove the file to have its "
+                    "layouts made again"
+                ) from None
+    return layouts
 
 
-def score_cell(
-    cell: Cell,
-    made: Made,
-    plan: Plan,
-    reference: Sequence[Layout],
-    network: FeatureNetwork | None,
-    missing: str,
-    folder: Path,
-) -> dict[str, Any]:
+def score_cell(cell: Cell, made: Made, plan: Plan, judge: Judge, folder: Path) -> dict[str, Any]:
     """The score sheet of a cell, from its file when it was made before."""
     path = folder / "scores" / f"{cell.name}.json"
     if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found
+        return read_json(path)
     relations = None
     if cell.task == "relation":
-        relations = [asked_relations(spec) for _, spec in requests(cell, reference, plan)]
+        relations = [asked_relations(spec) for _, spec in requests(cell, judge.reference, plan)]
     options = Options(paired=cell.task != "unconditional", published=True, seed=cell.seed)
-    sheet = score(
-        made.layouts,
-        reference,
-        network=network,
-        missing=missing,
-        relations=relations,
-        options=options,
-    )
+    sheet = judge.score(made.layouts, relations, options)
+    elements = sum(map(len, made.layouts))
+    sheet["outside"] = {"value": made.outside / max(elements, 1)}
     sheet["counts"] = {
         "generated": len(made.layouts),
-        "reference": len(reference),
-        "elements": sum(map(len, made.layouts)),
+        "reference": len(judge.reference),
+        "elements": elements,
         "empty": sum(not len(layout) for layout in made.layouts),
     }
     record = {
-        "cell": asdict(cell),
+        "cell": cell.as_dict(),
         "seconds": round(made.seconds, 3),
         "ms_per_layout": round(1000 * made.seconds / max(len(made.layouts), 1), 3),
         "scores": sheet,
@@ -168,46 +196,61 @@ def score_cell(
 
 
 def floor(
-    other: Sequence[Layout],
-    reference: Sequence[Layout],
-    plan: Plan,
-    network: FeatureNetwork | None,
-    missing: str,
-    folder: Path,
+    other: Sequence[Layout], pool: Sequence[Layout], plan: Plan, judge: Judge, folder: Path
 ) -> dict[str, Any] | None:
     """What real layouts of another split score against the reference; None without any.
 
-    For unconditional generation the other split is cut to as many layouts as are generated, since
-    FID falls with their number.
+    FID falls with the number of layouts, so `same_number` also has that of as many real layouts as
+    a task generates, drawn evenly from `pool`, the layouts of all other splits.
     """
     path = folder / "floor.json"
     if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found
+        return read_json(path)
     if not other:
         return None
     options = Options(published=True, fid_resamples=20)
-    whole = score(other, reference, network=network, missing=missing, options=options)
+    whole = judge.score(other, options=options)
     cut = other[: plan.samples]
+    itself = Judge(judge.reference, missing=judge.missing)
     record = {
         "layouts": len(other),
         "scores": whole,
         "unconditional_layouts": len(cut),
-        "unconditional": whole
-        if len(cut) == len(other)
-        else score(cut, reference, network=network, missing=missing, options=options),
-        # DocSim and relations compare a layout with itself: the best any model can reach.
-        "itself": score(
-            reference, reference, missing=missing, options=Options(paired=True, resamples=2)
-        )["docsim"],
+        "unconditional": whole if len(cut) == len(other) else judge.score(cut, options=options),
+        # DocSim, LTSim and relations compare a layout with itself: the best any model can reach.
+        "itself": itself.score(judge.reference, options=Options(paired=True, resamples=2))[
+            "docsim"
+        ],
+        "same_number": {
+            str(number): _drawn_fid(pool, number, judge) for number in {plan.samples, plan.layouts}
+        },
     }
     write_json(path, record)
     return record
 
 
+def _drawn_fid(pool: Sequence[Layout], number: int, judge: Judge) -> float | None:
+    """FID of this many real layouts; None where there are too few of them."""
+    if judge.network is None or judge.features is None or len(pool) < number or number < 2:
+        return None
+    chosen = np.random.default_rng(0).permutation(len(pool))[:number]
+    drawn = [pool[i] for i in sorted(chosen) if len(pool[i])]
+    return float(fid(judge.network.extract(drawn), judge.features))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """What `write_json` wrote."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise LayoutdmError(
+            f"{path}: is damaged ({error}); remove it to have it made again"
+        ) from None
+    if not isinstance(found, dict):
+        raise LayoutdmError(f"{path}: is damaged; remove it to have it made again")
+    return found
+
+
 def write_json(path: Path, value: object) -> None:
     """In one rename, so that an interruption never leaves half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(value, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")

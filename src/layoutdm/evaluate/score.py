@@ -24,12 +24,17 @@ from layoutdm.layout import Layout
 from layoutdm.metrics.features import FeatureNetwork
 
 LEARNED = ("fid", "precision", "recall", "density", "coverage")
-METRICS = (*LEARNED, "max_iou", "docsim", "alignment", "overlap", "average_iou", "violation")
+SIMILAR = ("max_iou", "docsim", "ltsim")
+METRICS = (*LEARNED, *SIMILAR, "alignment", "overlap", "average_iou", "violation")
 NEIGHBOURS = 5
 MOST_PAIRS = 200_000_000  # of generated and reference: beyond, halves for intervals take minutes
 
+PAIRS = "compares pairs; say --paired when the i-th layouts belong together"
+
 Sheet = dict[str, Any]
 Floats = NDArray[np.float64]
+# The feature network, why there is none, and the features of the reference.
+Learned = tuple[FeatureNetwork | None, str, Floats | None]
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Options:
     resamples: int = 1000
     fid_resamples: int = 100  # 0 leaves out the intervals of the learned metrics
     seed: int = 0
+    c2st: bool = False  # train a classifier to tell both sets apart; needs torch and minutes
 
 
 def score(
@@ -53,8 +59,11 @@ def score(
     floor: Sequence[Layout] | None = None,
     relations: Iterable[ArrayLike] | None = None,
     options: Options | None = None,
+    real_features: Floats | None = None,
 ) -> Sheet:
     """Score layouts; `missing` says why there is no `network`, for the metrics that need one.
+
+    `real_features` are those of the reference's layouts that are not empty, where they are known.
 
     `relations` holds, for each generated layout, the rows (of, is, to) that were asked of it.
     Without them, pairs are checked against all relations of their reference layout.
@@ -65,13 +74,20 @@ def score(
             f"paired scoring needs as many generated as reference layouts, but there are "
             f"{len(generated)} and {len(reference)}"
         )
-    sheet = _metrics(generated, reference, network, missing, relations, options)
+    if network is not None and real_features is None:
+        full = [layout for layout in reference if len(layout)]
+        real_features = network.extract(full) if len(full) > 1 else None
+    learned = (network, missing, real_features)
+    sheet = _metrics(generated, reference, learned, relations, options)
     if floor is not None:
         # The floor is its own set: not paired, and no relations were asked of it.
         plain = Options(published=options.published, fid_resamples=0, resamples=2)
-        lowest = _metrics(floor, reference, network, missing, None, plain)
+        lowest = _metrics(floor, reference, learned, None, plain)
         for name in METRICS:
             sheet[name]["floor"] = lowest[name]["value"]
+    sheet["regularity"] = _regularity(generated, reference, floor, options)
+    if options.c2st:
+        sheet["c2st"] = _c2st(generated, reference, options)
     if network is None:
         sheet["features"] = {"name": None, "hash": None, "reason": missing}
     else:
@@ -83,8 +99,7 @@ def score(
 def _metrics(
     generated: Sequence[Layout],
     reference: Sequence[Layout],
-    network: FeatureNetwork | None,
-    missing: str,
+    learned: Learned,
     relations: Iterable[ArrayLike] | None,
     options: Options,
 ) -> Sheet:
@@ -94,10 +109,13 @@ def _metrics(
     real = [layout for layout in reference if len(layout)]
     names = sorted({name for layout in (*full, *real) for name in layout.labels})
     sheet: Sheet = {}
-    sheet |= _learned(full, real, network, missing, options)
+    sheet |= _learned(full, len(real), *learned, options)
     sheet["max_iou"] = _max_iou(full, real, names, options)
     pair = (metrics.pack(generated, names), metrics.pack(reference, names))
     sheet["docsim"] = _docsim(pair, options)
+    sheet["ltsim"] = (
+        _mean(lambda: metrics.ltsims(*pair), options) if options.paired else null(PAIRS)
+    )
     packed = metrics.pack(full, names)
     bbox, mask = packed.bbox, packed.mask
     sheet["alignment"] = _mean(lambda: metrics.alignments(bbox, mask), options)
@@ -107,6 +125,44 @@ def _metrics(
     if full:
         _add_variants(sheet, packed, options)
     return sheet
+
+
+def _regularity(
+    generated: Sequence[Layout],
+    reference: Sequence[Layout],
+    floor: Sequence[Layout] | None,
+    options: Options,
+) -> Sheet:
+    """Each share with its interval, beside that of the reference: it should be near it."""
+    counted = [metrics.count_repeats(layout) for layout in generated]
+    real = metrics.regularity(reference).shares()
+    lowest = metrics.regularity(floor).shares() if floor is not None else {}
+    drawn = metrics.bootstrap_regularity(
+        counted, level=options.level, resamples=options.resamples, seed=options.seed
+    )
+    sheet: Sheet = {}
+    for name, found in drawn.items():
+        if np.isnan(found.value):
+            sheet[name] = null("no elements of one label stand below each other")
+            continue
+        sheet[name] = _interval(found)
+        sheet[name]["reference"] = None if np.isnan(real[name]) else real[name]
+        if name in lowest:
+            sheet[name]["floor"] = None if np.isnan(lowest[name]) else lowest[name]
+    return sheet
+
+
+def _c2st(generated: Sequence[Layout], reference: Sequence[Layout], options: Options) -> Sheet:
+    try:
+        found = metrics.c2st(generated, reference, seed=options.seed)
+    except LayoutdmError as error:
+        return null(str(error))
+    return {
+        **_interval(found.auc),
+        "floor": found.floor.value,
+        "floor_interval": [found.floor.low, found.floor.high],
+        "note": f"{found.layouts:,} layouts of each set, {found.asked:,} of them asked about",
+    }
 
 
 def null(reason: str) -> Sheet:
@@ -132,21 +188,22 @@ def _interval(found: metrics.Interval) -> Sheet:
 
 def _learned(
     generated: Sequence[Layout],
-    reference: Sequence[Layout],
+    reference: int,
     network: FeatureNetwork | None,
     missing: str,
+    real: Floats | None,
     options: Options,
 ) -> Sheet:
     if network is None:
         return {name: null(missing) for name in LEARNED}
-    fewest = min(len(generated), len(reference))
-    if fewest < 2:
+    fewest = min(len(generated), reference)
+    if fewest < 2 or real is None:
         which = "generated" if len(generated) < 2 else "reference"
         return {
             name: null(f"needs at least 2 layouts in each set; the {which} set has {fewest}")
             for name in LEARNED
         }
-    fake, real = network.extract(list(generated)), network.extract(list(reference))
+    fake = network.extract(list(generated))
     sheet: Sheet = {}
     if options.fid_resamples:
         found = metrics.bootstrap_fid(
@@ -185,7 +242,7 @@ def _max_iou(
 
 def _docsim(pair: tuple[metrics.Packed, metrics.Packed], options: Options) -> Sheet:
     if not options.paired:
-        return null("compares pairs; say --paired when the i-th layouts belong together")
+        return null(PAIRS)
     sheet = _mean(lambda: metrics.docsims(*pair), options)
     if options.published and sheet["value"] is not None:
         sheet["published"] = metrics.docsim(*pair, published=True)
@@ -226,7 +283,7 @@ def _violation(
 def all_relations(layout: Layout) -> NDArray[np.int64]:
     """Every relation (of, is, to) that holds in a layout: size and place, for all pairs of
     elements and for elements against the canvas (-1)."""
-    from layoutdm.constraints.relations import detect_all
+    from layoutdm.relations import detect_all
 
     of, to = np.tril_indices(len(layout))  # column 0 of the tables is the canvas
     tables = detect_all(layout.boxes)

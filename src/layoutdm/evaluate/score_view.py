@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
@@ -17,6 +18,7 @@ TITLES = {
     "coverage": ("Coverage", "higher"),
     "max_iou": ("Maximum IoU", "higher"),
     "docsim": ("DocSim", "higher"),
+    "ltsim": ("LTSim", "higher"),
     "alignment": ("Alignment x100", "lower"),
     "overlap": ("Overlap", "near the real"),
     "average_iou": ("Average IoU", "near the real"),
@@ -50,11 +52,46 @@ def show(sheet: dict[str, Any], console: Console) -> None:
         if has_published:
             row.append(figure(found["published"]) if "published" in found else "")
         table.add_row(*row, better)
+    for row, note in _further(sheet, has_floor=has_floor, has_published=has_published):
+        table.add_row(*row)
+        if note:
+            notes.setdefault(note, []).append(row[0])
     console.print(table)
     console.print()
     for note, titles in notes.items():
         console.print(f"{', '.join(titles)}: {note}", highlight=False, soft_wrap=True)
     _counts(sheet, console)
+
+
+REPEATS = {
+    "edges": "Equal left edges",
+    "gaps": "Equal gaps",
+    "sizes": "Equal sizes",
+    "rows_overlap": "Rows that overlap",
+}
+
+
+def _further(
+    sheet: dict[str, Any], *, has_floor: bool, has_published: bool
+) -> Iterator[tuple[list[str], str]]:
+    """Rows of regularity and of the classifier, each with its note."""
+    found = [(REPEATS[name], part) for name, part in sheet.get("regularity", {}).items()]
+    if "c2st" in sheet:
+        found.append(("C2ST (AUC)", sheet["c2st"]))
+    for title, part in found:
+        interval = " – ".join(map(figure, part.get("interval", [])))
+        row = [title, figure(part["value"]), interval]
+        if has_floor:
+            row.append(figure(part.get("floor")))
+        if has_published:
+            row.append("")
+        real = part.get("reference")
+        better = f"near the real {figure(real)}" if title in REPEATS.values() else "near 0.5"
+        note = part.get("reason") or part.get("note") or ""
+        if "floor_interval" in part:
+            low, high = part["floor_interval"]
+            note += f"; real against real {figure(part['floor'])} ({low:.3f} to {high:.3f})"
+        yield [*row, better], note
 
 
 def figure(value: float | None) -> str:

@@ -29,7 +29,7 @@ def sample_sheet(
     """Write a picture of (request, result, real) triples."""
     from matplotlib.figure import Figure
 
-    from layoutdm.formats.png import to_image
+    from layoutdm.pictures.png import to_image
 
     rows = ("Input", "Result", "Real") if task != "unconditional" else ("Result",)
     shape = examples[0][2]

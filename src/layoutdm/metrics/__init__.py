@@ -14,6 +14,7 @@ layout in the plural. What each one means, and what to compare with what: docs/m
 from layoutdm.metrics.alignment import alignment, alignments, batch_padding
 from layoutdm.metrics.average_iou import average_iou, average_ious
 from layoutdm.metrics.bootstrap import Interval, bootstrap_fid, bootstrap_mean, bootstrap_prdc
+from layoutdm.metrics.c2st import C2ST, c2st
 from layoutdm.metrics.docsim import docsim, docsims
 from layoutdm.metrics.features import (
     FeatureNetwork,
@@ -22,18 +23,27 @@ from layoutdm.metrics.features import (
     load_features,
 )
 from layoutdm.metrics.fid import fid, frechet_distance
+from layoutdm.metrics.ltsim import ltsim, ltsims
 from layoutdm.metrics.max_iou import max_iou, max_ious
 from layoutdm.metrics.overlap import overlap, overlaps
 from layoutdm.metrics.pack import Layouts, Packed, as_packed, pack
 from layoutdm.metrics.prdc import PRDC, prdc
+from layoutdm.metrics.regularity import (
+    Regularity,
+    bootstrap_regularity,
+    count_repeats,
+    regularity,
+)
 from layoutdm.metrics.violation import relation_edges, violation, violations
 
 __all__ = [
+    "C2ST",
     "PRDC",
     "FeatureNetwork",
     "Interval",
     "Layouts",
     "Packed",
+    "Regularity",
     "alignment",
     "alignments",
     "as_packed",
@@ -43,6 +53,9 @@ __all__ = [
     "bootstrap_fid",
     "bootstrap_mean",
     "bootstrap_prdc",
+    "bootstrap_regularity",
+    "c2st",
+    "count_repeats",
     "docsim",
     "docsims",
     "embedded_features",
@@ -50,12 +63,15 @@ __all__ = [
     "fid",
     "frechet_distance",
     "load_features",
+    "ltsim",
+    "ltsims",
     "max_iou",
     "max_ious",
     "overlap",
     "overlaps",
     "pack",
     "prdc",
+    "regularity",
     "relation_edges",
     "violation",
     "violations",

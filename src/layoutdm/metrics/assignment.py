@@ -7,8 +7,8 @@ array([4.])
 
 Problems lie along the last axis, so that each step of an algorithm is one array operation over all
 of them. Every branch is exact: all permutations up to 3 x 3, otherwise the sum of row maxima where
-these sit in different columns, a dynamic programme over sets of columns up to 9 x 9, and scipy's
-solver, one problem at a time, for what is left.
+these sit in different columns, a dynamic programme over sets of columns up to 9 x 9, and one
+problem at a time for what is left.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdm.metrics.matching import best_matching
 from layoutdm.metrics.pack import Floats
 
-# Beyond this the number of column sets outgrows what calling scipy once per problem costs.
+# Beyond this the number of column sets outgrows what solving one problem after the other costs.
 LARGEST_PROGRAMME = 9
 # Doubles of working memory of one step of the programme: small enough to stay in the cache.
 _STEP = 60_000
@@ -39,7 +40,7 @@ def best_sums(scores: Floats) -> Floats:
     sums = maxima.sum(0)
     rest = np.flatnonzero(~settled)
     if rest.size:
-        solve = _by_programme if size <= LARGEST_PROGRAMME else _by_scipy
+        solve = _by_programme if size <= LARGEST_PROGRAMME else _one_by_one
         sums[rest] = solve(scores[:, :, rest])
     return np.asarray(sums)
 
@@ -89,9 +90,7 @@ def _levels(size: int) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]:
     return tuple(levels)
 
 
-def _by_scipy(scores: Floats) -> Floats:
-    from scipy.optimize import linear_sum_assignment
-
+def _one_by_one(scores: Floats) -> Floats:
     problems = np.ascontiguousarray(np.moveaxis(scores, 2, 0))
-    columns = np.array([linear_sum_assignment(one, maximize=True)[1] for one in problems])
+    columns = np.array([best_matching(one)[1] for one in problems])
     return np.asarray(np.take_along_axis(problems, columns[:, :, None], 2).sum((1, 2)))

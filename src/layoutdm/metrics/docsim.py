@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from layoutdm.errors import LayoutdmError
+from layoutdm.metrics.matching import best_matching
 from layoutdm.metrics.pack import Floats, Layouts, Packed, as_packed, blocks, mean_of
 
 # Layouts whose numbers of elements differ by this much or more are not alike at all.
@@ -50,8 +51,6 @@ def docsims(generated: Layouts, reference: Layouts, *, published: bool = False) 
 
 
 def _docsims(first: Packed, second: Packed, published: bool) -> Floats:
-    from scipy.optimize import linear_sum_assignment
-
     weights = _weights(*_compact(first), *_compact(second))
     scores = np.zeros(len(first))
     for row, (n, m) in enumerate(zip(first.counts, second.counts, strict=True)):
@@ -60,7 +59,7 @@ def _docsims(first: Packed, second: Packed, published: bool) -> Floats:
         weight = weights[row, :n, :m]
         if published:
             weight = weight.T.reshape(n, m)
-        scores[row] = weight[linear_sum_assignment(weight, maximize=True)].mean()
+        scores[row] = weight[best_matching(weight)].mean()
     return scores
 
 

@@ -173,11 +173,11 @@ def load_features(name_or_folder: str | Path, *, threads: int = 0) -> FeatureNet
     return _load(path, str(name_or_folder) if known else path.parent.name, threads)
 
 
-def features_for(labels: Iterable[str]) -> FeatureNetwork | None:
+def features_for(labels: Iterable[str], *, threads: int = 0) -> FeatureNetwork | None:
     """The embedded network that knows all of these labels, or None."""
     wanted = set(labels)
     for name in embedded_features():
-        network = load_features(name)
+        network = load_features(name, threads=threads)
         if wanted and network.fits(wanted):
             return network
     return None

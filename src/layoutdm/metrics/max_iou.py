@@ -27,9 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.boxes import to_corners
+from layoutdm.boxes import shared_area, to_corners
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.assignment import best_sums
+from layoutdm.metrics.matching import best_matching
 from layoutdm.metrics.pack import Floats, Layouts, Packed, as_packed
 
 Index = NDArray[np.intp]
@@ -200,13 +201,7 @@ def _iou(a: Floats, b: Floats) -> Floats:
     """(4, k, P) corners of both sides to (k, k, P)."""
     area_a, area_b = ((c[2] - c[0]) * (c[3] - c[1]) for c in (a, b))
     a, b = a[:, :, None], b[:, None]
-    shared = np.minimum(a[2], b[2])
-    shared -= np.maximum(a[0], b[0])
-    np.maximum(shared, 0.0, out=shared)
-    height = np.minimum(a[3], b[3])
-    height -= np.maximum(a[1], b[1])
-    np.maximum(height, 0.0, out=height)
-    shared *= height
+    shared = shared_area(a, b)
     union = area_a[:, None] + area_b[None]
     union -= shared
     # Two boxes without area have no IoU; they count as not overlapping.
@@ -215,8 +210,6 @@ def _iou(a: Floats, b: Floats) -> Floats:
 
 def _match(groups: list[_Group], total: Floats, published: bool) -> Floats:
     """Best one-to-one matching of layouts within each group."""
-    from scipy.optimize import linear_sum_assignment
-
     found = []
     begin = 0
     for group in groups:
@@ -229,5 +222,5 @@ def _match(groups: list[_Group], total: Floats, published: bool) -> Floats:
         score = score.reshape(shape)
         if published:
             score = score.T.reshape(shape)
-        found.append(score[linear_sum_assignment(score, maximize=True)])
+        found.append(score[best_matching(score)])
     return np.concatenate(found)

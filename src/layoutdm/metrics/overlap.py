@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from layoutdm.boxes import to_corners
+from layoutdm.boxes import shared_area, to_corners
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.pack import Bools, Floats, blocks, check_boxes, mean_of
 
@@ -46,18 +46,10 @@ def overlaps(
 
 def intersections(boxes: Floats, valid: Bools) -> Floats:
     """(B, S, S): shared area of each two different valid elements, 0 elsewhere."""
-    left, top, right, bottom = np.moveaxis(to_corners(boxes), -1, 0)
-    area = _shared(left, right)
-    area *= _shared(top, bottom)
+    corners = np.moveaxis(to_corners(boxes), -1, 0)
+    area = shared_area(corners[..., None], corners[:, :, None])
     area *= valid[:, :, None] & valid[:, None, :] & ~np.eye(valid.shape[1], dtype=bool)
-    return area
-
-
-def _shared(low: Floats, high: Floats) -> Floats:
-    """(B, S, S): length that each two spans have in common."""
-    length = np.minimum(high[:, :, None], high[:, None])
-    length -= np.maximum(low[:, :, None], low[:, None])
-    return np.asarray(np.maximum(length, 0.0, out=length))
+    return np.asarray(area)
 
 
 def _overlaps(boxes: Floats, valid: Bools, variant: str) -> Floats:

@@ -8,7 +8,7 @@
 0.5
 
 Edges are rows (layout, of, is, to): in this layout, element `of` stands in relation `is` to element
-`to`; -1 is the canvas. The rules are those of `layoutdm.constraints.relations`, which also numbers
+`to`; -1 is the canvas. The rules are those of `layoutdm.relations`, which also numbers
 the relations; rows of a `Condition`'s relations, with the layout's number in front, are edges.
 Lower is better. An element that is missing from the generated layout breaks its relations.
 """
@@ -20,9 +20,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from layoutdm.constraints.relations import CANVAS, CANVAS_BOX, SIZES, Relation, detect
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics.pack import Bools, Floats, Ints, check_boxes
+from layoutdm.relations import CANVAS, CANVAS_BOX, SIZES, Relation, detect
 
 
 def relation_edges(relations: Iterable[ArrayLike]) -> Ints:

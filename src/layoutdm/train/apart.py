@@ -1,19 +1,25 @@
-"""Which labels keep apart in the data, and how much even they share: text and text on a screen."""
+"""Which labels keep apart in the data, and how much even they share: text and text on a screen.
+
+Measured on the boxes as they are, not on bins: thin lines that are rounded cover each other.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.boxes import Boxes
-from layoutdm.diffusion.apart import Apart
-from layoutdm.train.corpus import Corpus
+from layoutdm.boxes import Boxes, shared_length
+from layoutdm.terms.apart import Apart
+from layoutdm.train.corpus import Corpus, Ints
 
 Bools = NDArray[np.bool_]
 
 RARELY = 0.02  # labels keep apart if fewer pairs of elements than this share room
 SEEN = 20  # fewer ordered pairs than this say nothing
 SLIVER = 0.1  # of the smaller box: what boxes that touch may share
+MOST = 0.5  # whatever the data: a box that covers half of another is on top of it
 USUAL = 0.95  # of the elements share no more than what is left free
 
 
@@ -21,13 +27,11 @@ def labels_apart(corpus: Corpus) -> Bools:
     """(labels, labels): where elements of these labels hardly ever share room."""
     count = len(corpus.tokenizer.labels)
     pairs, sharing = np.zeros(count * count), np.zeros(count * count)
-    for start, size in zip(corpus.starts, corpus.counts, strict=True):
-        one = slice(start, start + size)
-        labels, share = corpus.tokens[one, 0], shared_room(corpus.boxes[one]) > SLIVER
+    for labels, share in _shares(corpus):
         pair = labels[:, None] * count + labels
-        other = ~np.eye(size, dtype=bool)
+        other = ~np.eye(len(labels), dtype=bool)
         pairs += np.bincount(pair[other], minlength=count * count)
-        sharing += np.bincount(pair[other & share], minlength=count * count)
+        sharing += np.bincount(pair[other & (share > SLIVER)], minlength=count * count)
     apart = (pairs >= SEEN) & (sharing < RARELY * pairs)
     return np.asarray(apart.reshape(count, count))
 
@@ -35,29 +39,33 @@ def labels_apart(corpus: Corpus) -> Bools:
 def shared_room(boxes: Boxes) -> Boxes:
     """(n, n): the area that two of these boxes (centre, size) share, of the smaller one's."""
     low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
-    sides = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    sides = shared_length(low[:, None], high[:, None], low, high)
     areas = boxes[:, 2] * boxes[:, 3]
     smaller = np.minimum(areas[:, None], areas)
-    return np.asarray(np.clip(sides, 0, None).prod(axis=-1) / np.maximum(smaller, 1e-12))
+    return np.asarray(sides.prod(axis=-1) / np.maximum(smaller, 1e-12))
 
 
 def usual_share(corpus: Corpus, apart: Bools) -> float:
-    """What 95 of 100 elements at most share with one that they keep apart from, once rounded.
+    """What 95 of 100 elements at most share with one that they keep apart from.
 
-    Rounding to few bins pushes elements that touch onto each other; a sampler that forbade as much
-    would forbid real layouts. At least what boxes that touch may share anyway.
+    A sampler that forbade as much would forbid real layouts. At least what boxes that touch may
+    share anyway.
     """
-    boxes = corpus.tokenizer.bins.decode(corpus.tokens[:, 1:])
-    most = np.zeros(len(boxes))
-    for start, size in zip(corpus.starts, corpus.counts, strict=True):
-        one = slice(start, start + size)
-        labels = corpus.tokens[one, 0]
-        pairs = apart[labels[:, None], labels] & ~np.eye(size, dtype=bool)
-        most[one] = (shared_room(boxes[one]) * pairs).max(axis=1, initial=0.0)
-    return float(np.clip(np.quantile(most, USUAL), SLIVER, 0.9))
+    most = []
+    for labels, share in _shares(corpus):
+        pairs = apart[labels[:, None], labels] & ~np.eye(len(labels), dtype=bool)
+        most.append((share * pairs).max(axis=1, initial=0.0))
+    return float(np.clip(np.quantile(np.concatenate(most), USUAL), SLIVER, MOST))
 
 
 def keeping_apart(corpus: Corpus) -> Apart:
     """What a sampler needs to know of it."""
     labels = labels_apart(corpus)
-    return Apart(labels, usual_share(corpus, labels), corpus.tokenizer.bins.centres)
+    return Apart(labels, usual_share(corpus, labels))
+
+
+def _shares(corpus: Corpus) -> Iterator[tuple[Ints, Boxes]]:
+    """Of each layout: the labels, and which share of the smaller box each two have in common."""
+    for start, size in zip(corpus.starts, corpus.counts, strict=True):
+        one = slice(start, start + size)
+        yield corpus.tokens[one, 0], shared_room(corpus.boxes[one])

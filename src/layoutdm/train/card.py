@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from layoutdm.train.config import TASKS, TrainConfig
+from layoutdm.train.recipe import TASKS, Settings
+from layoutdm.train.reporter import RunReport
 
 
 @dataclass(frozen=True)
@@ -18,34 +18,23 @@ class Facts:
     val: int
     elements: int
     labels: tuple[str, ...]
-    bin_error: Mapping[str, float]
-    parameters: int
-    steps: int
-    epochs: float
-    minutes: float
-    bound: float
-    bits: float
-    best_step: int
+    bins: str
+    rare: str
+    report: RunReport
     base_labels: tuple[str, ...]
-    config: TrainConfig
-
-
-def _schedule(config: TrainConfig) -> str:
-    numbers = ", ".join(f"{value:g}" for value in config.schedule_numbers)
-    name = f"keep and mask {numbers}" if numbers else config.schedule
-    return f"{name}, {config.schedule_steps} steps"
+    settings: Settings
 
 
 def model_card(facts: Facts) -> str:
     """README.md of a model folder, with the header that model hubs read."""
-    config = facts.config
-    errors = ", ".join(f"{name} {error:.4f}" for name, error in facts.bin_error.items())
-    total = sum(config.tasks)
-    tasks = ", ".join(
-        f"{name.replace('_', ' and ')} {100 * share / total:.0f} %"
-        for name, share in zip(TASKS, config.tasks, strict=True)
+    settings, report = facts.settings, facts.report
+    tasks = settings.recipe.tasks
+    shown = ", ".join(
+        f"{name.replace('_', ' and ')} {100 * share / sum(tasks):.0f} %"
+        for name, share in zip(TASKS, tasks, strict=True)
         if share > 0
     )
+    rare = f"\nLabels {facts.rare}.\n" if facts.rare else ""
     shared = set(facts.base_labels) & set(facts.labels)
     origin = (
         f"Fine-tuned from a model with the labels {', '.join(facts.base_labels)}; "
@@ -74,27 +63,26 @@ layoutdm generate --model FOLDER --count 12 --out layouts --format jsonl,sheet
 |---|---|
 | data set | {facts.data} |
 | layouts | {facts.train:,} train, {facts.val:,} val |
-| elements | {facts.elements:,} in train, at most {config.max_elements} in a layout |
+| elements | {facts.elements:,} in train, at most {settings.data.max_elements} in a layout |
 | splits | {facts.split_note} |
 | labels | {", ".join(facts.labels)} |
-| bins | {config.bins}, {config.bin_count} per attribute; mean error {errors} |
-
+| bins | {facts.bins.removeprefix("bins: ")} |
+{rare}
 ## Training
 
 | | |
 |---|---|
-| network | {config.kind}, {facts.parameters:,} parameters |
-| budget | {facts.steps:,} steps of {config.batch_size} layouts, {facts.epochs:.1f} epochs, \
-{facts.minutes:.1f} minutes |
-| shown as | {tasks} |
-| schedule | {_schedule(config)} |
-| seed | {config.seed} |
+| network | {settings.network.kind}, {report.parameters:,} parameters |
+| budget | {report.steps:,} steps of {settings.budget.batch_size} layouts, {report.epochs:.1f} \
+epochs, {report.minutes:.1f} minutes, {report.precision} |
+| shown as | {shown} |
+| seed | {settings.budget.seed} |
 
-**Bound on the val split: {facts.bound:.2f} nats per layout, {facts.bits:.3f} bits per attribute**
-(averaged weights of step {facts.best_step:,}; fixed noise levels and noise, so that the figure can
-be compared between models with the same bins and data).
+**On the val split: {report.bound:.2f} nats per layout, {report.figures.get("bits", 0.0):.3f} bits \
+per attribute** (averaged weights of step {report.best_step:,}; the same looks at the same layouts
+each time, so that the figure can be compared between models with the same bins and data).
 
-![Training loss and validation bound](curves.png)
+![Training loss and validation](curves.png)
 
 All settings are in `training.json`.
 """

@@ -20,8 +20,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from layoutdm.atomic import clean_folder, write_bytes
 from layoutdm.errors import LayoutdmError
-from layoutdm.train.export import write_bytes
 
 KEEP = 2
 Notice = Callable[[str], None]
@@ -138,6 +138,7 @@ def _drop_old(folder: Path) -> None:
     for tensors in folder.glob("checkpoint-*.safetensors*"):  # also what a killed run left behind
         if tensors.name not in used:
             tensors.unlink(missing_ok=True)
+    clean_folder(folder)
 
 
 def _committed(folder: Path, name: str) -> dict[str, Any]:

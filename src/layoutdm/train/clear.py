@@ -5,8 +5,8 @@ that turned out a little too tall. A sampler meets such elements on every page. 
 draws size and x of an element after real ones, and is told how much of them its y would cover.
 Only labels count that keep apart in the data: text on text, but not text on a card.
 
-With `room` sizes and x are told as well, since an element that fits nowhere has no good y; what
-leaves the canvas counts as covered; and a second element follows the drawn one.
+Sizes and x are told as well, since an element that fits nowhere has no good y; what leaves the
+canvas counts as covered; and a second element follows the drawn one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from layoutdm.train.corpus import take_rows
-from layoutdm.train.losses import Batch
+from layoutdm.boxes import shared_span
+from layoutdm.train.batches import Batch, take_rows
 from layoutdm.train.networks import Network, Query
 
 X, Y, WIDTH, HEIGHT = 1, 2, 3, 4
@@ -41,28 +41,17 @@ class _Turns:
 
 
 def covering_loss(
-    network: Network,
-    batch: Batch,
-    noise: Tensor,
-    apart: Tensor,
-    free: float = 0.0,
-    *,
-    room: bool = False,
+    network: Network, batch: Batch, uniform: Tensor, apart: Tensor, free: float = 0.0
 ) -> Tensor:
     """Mean of -log(1 - the share of boxes that the next y is expected to cover), over some layouts.
 
-    apart: see `labels_apart`, as 1 or 0. noise: (2, B, S, 5) uniform numbers that decide which
-    layouts, which element and its values. free: see `covered_by_y`. Each process takes the mean
-    over its own layouts that take part. With `room` the gradient is that of the mean over sizes
-    and x, too.
+    apart: see `labels_apart`, as 1 or 0. uniform: (B, 2, S, 5) numbers that decide which layouts,
+    which element and its values. free: see `covered_by_y`. Each process takes the mean over its
+    own layouts that take part. The gradient is that of the mean over sizes and x, too.
     """
-    turns = _begin(network, batch, noise, hide_labels=room)
+    turns = _begin(network, batch, uniform)
     if turns is None:
         return torch.zeros((), dtype=torch.float64, device=batch.tokens.device)
-    if not room:
-        with torch.no_grad():
-            _draw_size_and_x(network, turns)
-        return _cost_of_y(network, turns, apart, free)[0].mean()
     first, log_y = _cost_of_box(network, turns, apart, free)
     _set(turns, Y, _draw(log_y.detach(), turns.uniform[turns.rows, turns.slot, Y]))
     second = _next_element(turns)
@@ -71,29 +60,25 @@ def covering_loss(
     return torch.cat([first, _cost_of_box(network, second, apart, free)[0]]).mean()
 
 
-def _begin(network: Network, batch: Batch, noise: Tensor, *, hide_labels: bool) -> _Turns | None:
+def _begin(network: Network, batch: Batch, uniform: Tensor) -> _Turns | None:
     """Some layouts up to a random element, of which only the label is known.
 
-    Later labels are known, since they are drawn before boxes; hide_labels: but not in completion.
+    Later labels are known, since they are drawn before boxes; but not in completion.
     """
     asked = batch.valid & ~batch.known[..., Y]
-    chosen = (noise[0, :, 0, 0] < SHARE) & (asked.sum(dim=1) > 1)
-    if batch.labels_only is not None:
-        chosen = chosen & ~batch.labels_only
+    chosen = (uniform[:, 0, 0, 0] < SHARE) & (asked.sum(dim=1) > 1)
     rows = chosen.nonzero()[:, 0]
     if not len(rows):
         return None
     part = take_rows(batch, rows)
-    slot = _random_slot(asked[rows], noise[0, rows, 0, 1])
+    slot = _random_slot(asked[rows], uniform[rows, 0, 0, 1])
     slots = torch.arange(part.tokens.shape[1], device=rows.device)
     hidden = (slots >= slot[:, None])[..., None] & ~part.known & part.valid[..., None]
-    hidden[..., 0] = False
-    if hide_labels:
-        completes = (part.known.all(dim=-1) & part.valid).any(dim=1)[:, None]
-        hidden[..., 0] = completes & (slots > slot[:, None]) & ~part.known[..., 0] & part.valid
+    completes = (part.known.all(dim=-1) & part.valid).any(dim=1)[:, None]
+    hidden[..., 0] = completes & (slots > slot[:, None]) & ~part.known[..., 0] & part.valid
     mask = torch.tensor(network.config.sizes, device=rows.device) + 1
     tokens = torch.where(hidden, mask, part.tokens)
-    return _Turns(part, noise[1, rows], tokens, hidden, slot)
+    return _Turns(part, uniform[rows, 1], tokens, hidden, slot)
 
 
 def _next_element(turns: _Turns) -> _Turns | None:
@@ -120,7 +105,7 @@ def _cost_of_box(
     others of the batch as its baseline).
     """
     log_chance = _draw_size_and_x(network, turns)
-    cost, log_y = _cost_of_y(network, turns, apart, free, canvas=True)
+    cost, log_y = _cost_of_y(network, turns, apart, free)
     told = cost.detach()
     others = (told.sum() - told) / max(len(told) - 1, 1)
     reward = (told - others) * log_chance
@@ -128,13 +113,13 @@ def _cost_of_box(
 
 
 def _cost_of_y(
-    network: Network, turns: _Turns, apart: Tensor, free: float, *, canvas: bool = False
+    network: Network, turns: _Turns, apart: Tensor, free: float
 ) -> tuple[Tensor, Tensor]:
     """-log(1 - the share that y is expected to cover), (R,), and log p(y)."""
     log_y = _predict(network, turns)[Y]
     chances = log_y.exp().double()[:, : network.config.sizes[Y]]
     chances = chances / chances.sum(dim=-1, keepdim=True)
-    covered = covered_by_y(network, turns.tokens, turns.slot, apart, free, canvas=canvas)
+    covered = covered_by_y(network, turns.tokens, turns.slot, apart, free)
     return -torch.log1p(-(chances * covered).sum(dim=-1) * ALMOST_ALL), log_y
 
 
@@ -170,11 +155,10 @@ def _random_slot(asked: Tensor, uniform: Tensor) -> Tensor:
 
 def _predict(network: Network, turns: _Turns) -> tuple[Tensor, ...]:
     """log p of each attribute of the elements in turn, (R, K + 1)."""
-    batch, level = turns.batch, None
-    if network.config.time == "adaln":
-        level = torch.full_like(turns.slot, network.config.steps)
-    query = Query(turns.tokens, level, batch.valid, batch.about, batch.position)
-    return tuple(part[turns.rows, turns.slot] for part in network(query).log_probs)
+    batch = turns.batch
+    asked = turns.slot[:, None]
+    query = Query(turns.tokens, None, batch.valid, batch.about, batch.position, asked)
+    return tuple(part[:, 0] for part in network(query).log_probs)
 
 
 def _draw(log_probs: Tensor, uniform: Tensor) -> Tensor:
@@ -190,16 +174,14 @@ def covered_by_y(
     slot: Tensor,
     apart: Tensor,
     free: float = 0.0,
-    *,
-    canvas: bool = False,
 ) -> Tensor:
     """How much each y of these elements would cover, (R, values of y), from 0 to 1.
 
     Of each other decided box whose label keeps apart, the shared area counts as a share of the
     smaller of both; the sum of these shares, at most 1. tokens (R, S, 5) with size and x of the
-    elements `slot` (R,) decided. free: shares up to this are left alone, since rounding to few
-    bins makes them of real boxes that touch; those above count from there on. canvas: the share of
-    the element itself that would leave the canvas counts as well.
+    elements `slot` (R,) decided. free: shares up to this are left alone, since real boxes that
+    touch have them; those above count from there on. The share of the element itself that would
+    leave the canvas counts as well, so that the border is no way out.
     """
     config = network.config
     x, y, width, height = (
@@ -212,8 +194,8 @@ def covered_by_y(
     my_x, my_width, my_height = x[mine[:, X]], width[mine[:, WIDTH]], height[mine[:, HEIGHT]]
     others = x[tokens[..., X]], y[tokens[..., Y]], width[tokens[..., WIDTH]]
     their_height = height[tokens[..., HEIGHT]]
-    wide = _shared(my_x[:, None], my_width[:, None], others[0], others[2])
-    tall = _shared(
+    wide = shared_span(my_x[:, None], my_width[:, None], others[0], others[2])
+    tall = shared_span(
         y[None, None, :-2], my_height[:, None, None], others[1][..., None], their_height[..., None]
     )
     smaller = torch.minimum((my_width * my_height)[:, None], others[2] * their_height)
@@ -223,22 +205,14 @@ def covered_by_y(
     weight = apart[mine[:, 0].clamp(max=last)[:, None], tokens[..., 0].clamp(max=last)] * decided
     weight[at, slot] = 0.0
     covered = (share * weight[..., None]).sum(dim=1)
-    if canvas:
-        inside = _inside(my_x, my_width)[:, None] * _inside(y[None, :-2], my_height[:, None])
-        covered = covered + _more_than(free, 1 - inside / (my_width * my_height)[:, None])
+    inside = _inside(my_x, my_width)[:, None] * _inside(y[None, :-2], my_height[:, None])
+    covered = covered + _more_than(free, 1 - inside / (my_width * my_height)[:, None])
     return covered.clamp(max=1.0)
 
 
 def _more_than(free: float, share: Tensor) -> Tensor:
     """Shares from `free` to 1 as shares from 0 to 1."""
     return (share - free).clamp(min=0) / (1 - free) if free else share
-
-
-def _shared(centre: Tensor, size: Tensor, other_centre: Tensor, other_size: Tensor) -> Tensor:
-    """The length that two intervals share."""
-    end = torch.minimum(centre + size / 2, other_centre + other_size / 2)
-    start = torch.maximum(centre - size / 2, other_centre - other_size / 2)
-    return (end - start).clamp(min=0)
 
 
 def _inside(centre: Tensor, size: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The curves of a run as a picture: training loss and validation bound."""
+"""The curves of a run as a picture: training loss and validation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def save_curves(metrics: Sequence[Mapping[str, Any]], path: Path) -> Path:
     left.set_ylim(*_range(losses))
     bounds = [line["bound"] for line in val]
     right.plot([line["step"] for line in val], bounds, color=INK, linewidth=1.6, marker=".")
-    right.set_title("validation bound, nats per layout", loc="left", fontsize=10, color=INK)
+    right.set_title("validation, nats per layout", loc="left", fontsize=10, color=INK)
     if bounds:
         best = min(range(len(bounds)), key=lambda i: bounds[i])
         right.plot(val[best]["step"], bounds[best], "o", color=ACCENT)

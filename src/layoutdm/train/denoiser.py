@@ -28,9 +28,10 @@ class TorchDenoiser:
     @torch.inference_mode()
     def __call__(self, query: Query) -> Prediction:
         config = self._network.config
-        about = position = None
+        about = position = asked = None
         if config.kind == "element":  # the exported file always reads these, 0 meaning nothing
             position = _or_zeros(query.position, query.valid.shape)
+            asked = query.asked
             if config.about_levels:
                 about = _or_zeros(query.about, (*query.valid.shape, 4))
         answer = self._network(
@@ -40,12 +41,13 @@ class TorchDenoiser:
                 valid=None if query.valid.all() else self._tensor(query.valid),
                 about=None if about is None else self._tensor(about),
                 position=None if position is None else self._tensor(position),
-                ahead=None if query.ahead is None else self._tensor(query.ahead),
+                asked=None if asked is None else self._tensor(asked),
             )
         )
         number = None if answer.number is None else answer.number.float().cpu().numpy()
         found = (part.float().cpu().numpy() for part in answer.log_probs)
-        return Prediction(tuple(only_asked(part, query.asked) for part in found), number)
+        left = query.asked if asked is None else None  # what the network has not chosen itself
+        return Prediction(tuple(only_asked(part, left) for part in found), number)
 
     def _tensor(self, array: Array) -> Tensor:
         return torch.as_tensor(array, device=self._device)

@@ -15,7 +15,6 @@ the ONNX file.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,18 +24,21 @@ import numpy as np
 import torch
 from torch import nn
 
+from layoutdm.atomic import write_bytes
 from layoutdm.diffusion import Schedule
-from layoutdm.diffusion.apart import Apart
-from layoutdm.diffusion.labels import LabelModel
 from layoutdm.errors import LayoutdmError
-from layoutdm.model.config import apart_record
-from layoutdm.model.label_file import FILE as LABELS
-from layoutdm.model.label_file import to_bytes as label_bytes
+from layoutdm.generator.config import apart_record
+from layoutdm.generator.label_file import FILE as LABELS
+from layoutdm.generator.label_file import to_bytes as label_bytes
+from layoutdm.plan.labels import LabelModel
+from layoutdm.terms.apart import Apart
 from layoutdm.tokens import Bins, Tokenizer
 from layoutdm.train.networks import Network, NetworkConfig, build
 from layoutdm.train.onnx_graph import network_model, read_weights
+from layoutdm.train.onnx_nodes import Weights
 
 FORMAT = 1
+AHEAD = 8.0  # the scale of those tables
 
 
 @dataclass(frozen=True)
@@ -62,18 +64,21 @@ def export_model(
     card: str | None = None,
     label_model: LabelModel | None = None,
     apart: Apart | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the model folder; each file is complete or not there, and config.json comes last.
 
     `number_histogram` counts the train layouts with 1, 2, ... elements. `canvas` is the usual
     width and height. `about_noise` are the standard deviations of the draft noise levels. `apart`
-    says which labels keep apart.
+    says which labels keep apart. `extra` are further entries of config.json, such as the
+    frequencies of labels.
     """
     module = _module(network)
     arrays = {name: value.detach().cpu().numpy() for name, value in module.state_dict().items()}
     model = network_model(network.config, arrays)
     config = {
         "format": FORMAT,
+        "generator": "layoutdm",
         "labels": list(tokenizer.labels),
         "max_elements": tokenizer.max_elements,
         "bins": tokenizer.bins.to_dict(),
@@ -87,7 +92,8 @@ def export_model(
     if apart is not None:
         config["apart"] = apart_record(apart, tokenizer.labels)
     if sampling:
-        config["sampling"] = dict(sampling)
+        config["sampling"] = {task: dict(values) for task, values in sampling.items()}
+    config |= dict(extra or {})
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(folder / "model.onnx", model.SerializeToString())
     if label_model is None:
@@ -113,7 +119,7 @@ def load_network(folder: Path) -> LoadedModel:
         raise LayoutdmError(f"{folder}: no config.json there; it must be a model folder") from None
     except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise LayoutdmError(f"{path}: not the config of a model: {error!r}") from None
-    weights = read_weights(folder / "model.onnx")
+    weights = without_ahead(read_weights(folder / "model.onnx"), tokenizer)
     try:
         _module(network).load_state_dict({k: torch.from_numpy(v) for k, v in weights.items()})
     except RuntimeError as error:
@@ -121,6 +127,20 @@ def load_network(folder: Path) -> LoadedModel:
             f"{folder}: model.onnx does not fit the network in config.json: {error}"
         ) from None
     return LoadedModel(network, tokenizer, schedule, config)
+
+
+def without_ahead(weights: Weights, tokenizer: Tokenizer) -> Weights:
+    """Of networks that could also read which labels are still to come: as if nothing were known.
+
+    They add a row for "none" of each label to the first token, which can be added once for all.
+    """
+    if "ahead.weight" not in weights:
+        return weights
+    kept = {name: value for name, value in weights.items() if not name.startswith("ahead")}
+    rows = np.arange(len(tokenizer.labels)) * (tokenizer.max_elements + 1)
+    nothing = AHEAD * np.asarray(weights["ahead.weight"])[rows].sum(axis=0)
+    kept["first.weight"] = (np.asarray(kept["first.weight"]) + nothing).astype(np.float32)
+    return kept
 
 
 def round_weights(network: Network) -> Network:
@@ -132,20 +152,6 @@ def round_weights(network: Network) -> Network:
     )
     _module(rounded).eval()
     return rounded
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write to a temporary name, flush to the disk, rename: never half a file."""
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def count_numbers(counts: Sequence[int], max_elements: int) -> list[int]:

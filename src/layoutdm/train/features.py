@@ -6,7 +6,7 @@ report.chosen.val_loss, report.folder
 ```
 
 Chosen by the loss on val with fixed noise. Every few minutes the state is written in one rename,
-and a run that is started again in the same folder goes on where it stopped.
+and a run that is started again with `resume` goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from layoutdm.atomic import replacing, write_bytes, write_text
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
+from layoutdm.lock import locked
 from layoutdm.train.features_data import (
     Example,
     FeatureBatch,
@@ -36,6 +38,9 @@ from layoutdm.train.features_data import (
 )
 from layoutdm.train.features_export import export_encoder
 from layoutdm.train.features_net import FeatureAutoencoder, FeatureShape, feature_loss
+from layoutdm.train.reporter import read_metrics
+
+BUDGET = ("minutes", "steps", "patience")  # what a run that goes on may change
 
 
 @dataclass(frozen=True)
@@ -128,21 +133,36 @@ class _Run:
                 self.best,
                 self.waited,
             ],
+            "settings": json.dumps(asdict(self.settings)),
             "torch_rng": torch.get_rng_state(),
             "rng": json.dumps(self.rng.bit_generator.state),
         }
-        temporary = path.with_name(path.name + ".part")
-        torch.save(state, temporary)
-        temporary.replace(path)
+        with replacing(path, durable=True) as part:
+            torch.save(state, part)
 
     def load(self, path: Path) -> None:
-        state: dict[str, Any] = torch.load(path, weights_only=True)
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.epoch, self.within, *others = state["counters"]
-        self.seconds, self.best, self.waited = others
-        torch.set_rng_state(state["torch_rng"])
-        self.rng.bit_generator.state = json.loads(state["rng"])
+        try:
+            state: dict[str, Any] = torch.load(path, weights_only=True)
+            before = json.loads(state["settings"])
+            self.network.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.step, self.epoch, self.within, *others = state["counters"]
+            self.seconds, self.best, self.waited = others
+            torch.set_rng_state(state["torch_rng"])
+            self.rng.bit_generator.state = json.loads(state["rng"])
+        except Exception as error:  # a damaged file fails in as many ways as there are readers
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            raise LayoutdmError(
+                f"{path}: is damaged or of another run, so it cannot go on ({reason}); "
+                "choose another folder"
+            ) from None
+        now = json.loads(json.dumps(asdict(self.settings)))
+        changed = [name for name in now if now[name] != before.get(name) and name not in BUDGET]
+        if changed:
+            raise LayoutdmError(
+                f"{path}: its run has another {changed[0]} ({before.get(changed[0])}, now "
+                f"{now[changed[0]]}); go on with the same settings or choose another folder"
+            )
 
     def done(self) -> float:
         """The share of the budget that is used up, of steps or of time."""
@@ -219,13 +239,16 @@ def train_features(
     settings: FeatureTraining | None = None,
     *,
     max_elements: int = 25,
+    resume: bool = False,
     on_progress: Callable[[float, str], None] | None = None,
     on_evaluation: Callable[[Evaluation, Path], None] | None = None,
 ) -> FeatureReport:
     """Train, keep the best on val in `folder`, and return what happened.
 
-    `on_evaluation` gets each evaluation and the folder, whose features.onnx then is the best so
-    far. Layouts that are empty or longer than `max_elements` are left out and counted.
+    A folder that holds a run is refused unless `resume`, which goes on with it; so is one in which
+    another run is at work. `on_evaluation` gets each evaluation and the folder, whose
+    features.onnx then is the best so far. Layouts that are empty or longer than `max_elements` are
+    left out and counted.
     """
     settings = settings or FeatureTraining()
     data, dropped = examples(train, labels, max_elements)
@@ -236,16 +259,48 @@ def train_features(
                 f"{name} holds no layout of 1 to {max_elements} elements; "
                 "a feature network needs some to learn from"
             )
-    folder.mkdir(parents=True, exist_ok=True)
-    run = _Run(FeatureShape(classes=len(labels), max_elements=max_elements), settings)
-    checkpoint = folder / "checkpoint.pt"
-    if checkpoint.exists():
-        run.load(checkpoint)
-    batches = fixed_batches(held_out, 100, settings.noise)
-    early = _loop(run, data, batches, labels, folder, on_progress, on_evaluation)
-    chosen = Evaluation(**json.loads((folder / "training.json").read_text())["chosen"])
+    check_folder(folder, resume=resume)
+    with locked(folder, "fit-features"):
+        check_folder(folder, resume=resume)
+        run = _Run(FeatureShape(classes=len(labels), max_elements=max_elements), settings)
+        if (folder / "checkpoint.pt").exists():
+            run.load(folder / "checkpoint.pt")
+        _cut_metrics(folder / "metrics.jsonl", run.step)
+        batches = fixed_batches(held_out, 100, settings.noise)
+        early = _loop(run, data, batches, labels, folder, on_progress, on_evaluation)
+        chosen = _chosen(folder / "training.json")
     left_out = dropped + dropped_val
     return FeatureReport(folder, run.step, run.seconds / 60, chosen, early, left_out)
+
+
+def check_folder(folder: Path, *, resume: bool) -> None:
+    """Raise where a run must not write: over a file, or another run without `resume`."""
+    if folder.exists() and not folder.is_dir():
+        raise LayoutdmError(f"{folder}: is a file; --out should name a folder")
+    if resume:
+        return
+    for name in ("checkpoint.pt", "features.onnx"):
+        if (folder / name).exists():
+            raise LayoutdmError(
+                f"{folder}: already holds {name} of a run; go on with it with --resume, "
+                "or choose another folder"
+            )
+
+
+def _cut_metrics(path: Path, step: int) -> None:
+    """What came after the checkpoint that the run goes on from will come again."""
+    lines = [json.dumps(line) for line in read_metrics(path) if line["step"] <= step]
+    if path.exists():
+        write_bytes(path, "".join(f"{line}\n" for line in lines).encode())
+
+
+def _chosen(path: Path) -> Evaluation:
+    try:
+        return Evaluation(**json.loads(path.read_text(encoding="utf-8"))["chosen"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise LayoutdmError(
+            f"{path}: is missing or damaged, so the run cannot go on; choose another folder"
+        ) from None
 
 
 def _loop(
@@ -323,6 +378,4 @@ def _record(run: _Run, evaluation: Evaluation) -> dict[str, object]:
 
 
 def _write_json(path: Path, value: object) -> None:
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(json.dumps(value, indent=2) + "\n")
-    temporary.replace(path)
+    write_text(path, json.dumps(value, indent=2) + "\n")

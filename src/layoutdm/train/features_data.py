@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdm.boxes import reading_order
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 
@@ -107,7 +108,7 @@ def make_batch(chosen: Sequence[Example], rng: np.random.Generator, noise: Noise
         boxes = np.where(disturbed[..., None], _cut(boxes), boxes)
     left = np.where(mask, boxes[..., 0] - boxes[..., 2] / 2, np.inf)
     top = np.where(mask, boxes[..., 1] - boxes[..., 3] / 2, np.inf)
-    order = np.lexsort((left, top), axis=-1)
+    order = reading_order(left, top)
     boxes = np.take_along_axis(boxes, order[..., None], axis=1)
     labels = np.take_along_axis(labels, order, axis=1)
     return FeatureBatch(boxes, labels, mask, noise.target(sizes))

@@ -18,6 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from layoutdm.atomic import write_bytes
 from layoutdm.train.features_net import FeatureAutoencoder
 
 OPSET = 17
@@ -133,8 +134,5 @@ def export_encoder(network: FeatureAutoencoder, labels: Sequence[str], path: Pat
     facts = {"labels": json.dumps(list(labels)), "max_elements": str(shape.max_elements)}
     helper.set_model_props(model, facts)
     onnx.checker.check_model(model)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_bytes(model.SerializeToString())
-    temporary.replace(path)
+    write_bytes(path, model.SerializeToString())
     return path

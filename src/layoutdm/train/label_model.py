@@ -1,4 +1,4 @@
-"""Fit the small network that draws labels in reading order: see `layoutdm.diffusion.labels`.
+"""Fit the small network that draws labels in reading order: see `layoutdm.plan.labels`.
 
 Every prefix of every layout is one example, once with and once without knowing which labels are
 still to come. So an epoch has many examples, and each costs next to nothing.
@@ -6,6 +6,7 @@ still to come. So an epoch has many examples, and each costs next to nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from layoutdm.diffusion.labels import LAST, LabelModel, feature_count, features
+from layoutdm.plan.labels import LAST, LabelModel, feature_count, features
 
 Ints = NDArray[np.int64]
 
@@ -25,6 +26,9 @@ BATCH = 512
 LEARNING_RATE = 2e-3
 WARM_UP = 100
 WEIGHT_DECAY = 0.05
+ENOUGH = 6_000  # steps; but between so many passes over the data:
+FEWEST, MOST = 8, 40
+AT_LEAST = 300  # steps, whatever the time: less is no order at all
 
 
 class LabelNetwork(nn.Module):
@@ -70,11 +74,16 @@ def fit_labels(
     sequences: Sequence[Ints],
     labels: int,
     *,
-    epochs: int,
+    epochs: int | None = None,
     seed: int = 0,
+    seconds: float | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> LabelModel:
-    """Train on the labels of layouts in top-left order."""
+    """Train on the labels of layouts in reading order.
+
+    epochs: None for as many as suit the number of places, in at most so many seconds.
+    """
+    begun = time.monotonic()
     torch.manual_seed(seed)
     parts = [examples(sequence, labels) for sequence in sequences]
     used, ahead, left, last = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -84,19 +93,25 @@ def fit_labels(
     optimizer = torch.optim.AdamW(network.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     size = min(BATCH, 2 * places)
     batches = 2 * places // size
+    if epochs is None:
+        epochs = int(np.clip(ENOUGH // batches, FEWEST, MOST))
     steps = epochs * batches
     warm_up = min(WARM_UP, 1 + steps // 10)
-
-    def rate(step: int) -> float:
-        return min(1.0, (step + 1) / warm_up) * 0.5 * (1 + float(np.cos(np.pi * step / steps)))
-
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    done = 0
     network.train()
-    for epoch in range(epochs):
+    passes = 0
+    for passes in range(1, epochs + 1):  # noqa: B007
         total = 0.0
         # Each place comes twice: its first number knows what is ahead, its second does not.
         order = torch.randperm(2 * places)[: batches * size].view(-1, size).numpy()
         for rows in order:
+            along = done / steps
+            if seconds is not None and done >= AT_LEAST:
+                along = max(along, (time.monotonic() - begun) / seconds)
+            warm = min(1.0, (done + 1) / warm_up)
+            fall = 0.5 * (1 + float(np.cos(np.pi * min(along, 1.0))))
+            optimizer.param_groups[0]["lr"] = LEARNING_RATE * warm * fall
+            done += 1
             at = rows % places
             known = ahead[at] * (rows < places)[:, None]
             seen = torch.from_numpy(features(used[at], known, left[at], last[at])).float()
@@ -105,8 +120,9 @@ def fit_labels(
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
-            schedule.step()
             total += float(loss.detach())
         nats = total / batches
-        progress(f"order of labels: epoch {epoch + 1} of {epochs}, {nats:.3f} nats a label")
+        if seconds is not None and done >= AT_LEAST and time.monotonic() - begun >= seconds:
+            break
+    progress(f"order of labels: {passes} epochs, {nats:.3f} nats a label")
     return network.eval().exported()

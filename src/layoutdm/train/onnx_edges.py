@@ -14,6 +14,7 @@ from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.networks.edges import NO_EDGE, edge_tables
 from layoutdm.train.networks.element import COVER
 from layoutdm.train.onnx_nodes import MICROSOFT, Graph
+from layoutdm.train.onnx_repeats import repeat_scores
 
 STARTS_FIRST = (0, 2, 1, 3)  # the order of edges in this graph: left, top, right, bottom
 
@@ -152,7 +153,11 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
         table = graph.op("Cast", table, to=TensorProto.INT32)
         found.append(graph.op("Gather", table, columns[1 + (attribute + 2) % 4], axis=0))
     places = graph.op("Reshape", graph.op("Concat", *found, axis=4), graph.ints(0, 0, -1))
-    scores = parts[2]
+    scores, boxes = parts[2], parts[1]
+    if config.repeats:
+        places_of_all = edge_places(graph, config, rows)
+        values, lines = repeat_scores(graph, config, x, columns[0], places_of_all)
+        scores, boxes = graph.op("Add", scores, lines), graph.op("Add", boxes, values)
     if config.space:
         before = _covered_before(graph, config, columns[0], rows, parts[3])
         scores = graph.op("Concat", scores, before, axis=2)
@@ -165,6 +170,6 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
         cost = graph.op("Tanh", graph.op("Sub", terms[3], terms[2]))
         cost = graph.op("Mul", cost, graph.number(config.cover_most))
         terms = [*terms[:2], cost]
-    boxes = graph.op("Sum", parts[1], *terms)
+    boxes = graph.op("Sum", boxes, *terms)
     splits = graph.ints(*(size + 1 for size in config.sizes[1:]))
     return [parts[0], *graph.ops("Split", boxes, splits, outputs=4, axis=2)]

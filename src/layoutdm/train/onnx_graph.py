@@ -17,7 +17,6 @@ from onnx import TensorProto, helper, numpy_helper
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
-from layoutdm.train.networks.element import AHEAD, AHEAD_NONE
 from layoutdm.train.onnx_edges import STARTS_FIRST, edge_outputs, edge_places, edge_rows
 from layoutdm.train.onnx_nodes import MICROSOFT, TRANSPOSED, Graph, Weights
 
@@ -85,8 +84,6 @@ def _signature(
         if config.about_levels:
             inputs.append(value("about", TensorProto.INT64, "batch", "slots", 4))
         inputs.append(value("position", TensorProto.INT64, "batch", "slots"))
-        if config.ahead:
-            inputs.append(value("ahead", TensorProto.INT64, "batch", config.sizes[0]))
         outputs.append(value("number", TensorProto.FLOAT, "batch", config.max_elements))
     return inputs, outputs
 
@@ -119,34 +116,8 @@ def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str
     every = _in_front(graph, graph.op("Concat", *ids, axis=2), graph.scalar(-1), 3)
     joined = graph.op("Add", every, graph.ints(*starts.tolist()))
     x = graph.op("ReduceSum", graph.op("Gather", table, joined, axis=0), graph.ints(2), keepdims=0)
-    if config.ahead:
-        found = _sum_ahead(graph, config, "ahead", keepdims=1)
-        first, others = graph.ints(0), graph.ints(1)
-        axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
-        first = graph.op("Add", graph.op("Slice", x, first, others, axis), found)
-        x = graph.op("Concat", first, graph.op("Slice", x, others, end, axis), axis=1)
     shown = graph.constant(np.array(1, dtype=np.int32))
     return x, _in_front(graph, graph.op("Cast", "valid", to=TensorProto.INT32), shown, 2)
-
-
-def _sum_ahead(graph: Graph, config: NetworkConfig, table: str, keepdims: int) -> str:
-    """The rows of a table for how often each label is still to come, added up."""
-    starts = (np.arange(config.sizes[0]) * (config.max_elements + 1)).tolist()
-    scaled = graph.op("Mul", graph.weight(f"{table}.weight"), graph.number(AHEAD))
-    found = graph.op("Gather", scaled, graph.op("Add", "ahead", graph.ints(*starts)), axis=0)
-    return graph.op("ReduceSum", found, graph.ints(1), keepdims=keepdims)
-
-
-def _label_scores(graph: Graph, config: NetworkConfig) -> str:
-    """See ElementNetwork._label_scores; (batch, 1, labels + 1)."""
-    counts = graph.op("Cast", "ahead", to=TensorProto.FLOAT)
-    known = graph.op("ReduceSum", counts, graph.ints(1), keepdims=1)
-    known = graph.op("Min", known, graph.number(1.0))
-    scores = graph.op("Log", graph.op("Max", counts, graph.number(AHEAD_NONE)))
-    scores = graph.op("Add", scores, _sum_ahead(graph, config, "ahead_labels", keepdims=0))
-    scores = graph.op("Mul", scores, known)
-    padded = graph.op("Pad", scores, graph.ints(0, 0, 0, 1), graph.number(0.0))
-    return graph.op("Unsqueeze", padded, graph.ints(1))
 
 
 def _in_front(graph: Graph, x: str, value: str, axes: int) -> str:
@@ -267,8 +238,6 @@ def _element_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> 
     else:
         splits = graph.ints(*(size + 1 for size in config.sizes))
         parts = graph.ops("Split", graph.linear(elements, "heads"), splits, outputs=5, axis=2)
-    if config.ahead:
-        parts[0] = graph.op("Add", parts[0], _label_scores(graph, config))
     for name, part in zip(MODALITIES, parts, strict=True):
         graph.name(graph.op("LogSoftmax", part, axis=-1), name)
     number = graph.op("Squeeze", graph.op("Slice", x, first, rest, axis), axis)

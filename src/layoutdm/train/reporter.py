@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from layoutdm.train.export import write_bytes
+from layoutdm.atomic import write_bytes
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Progress:
     epoch: float
     minutes: float
     done: float  # share of the budget, 0 to 1
+    left: float  # minutes until training ends, by estimate
     loss: float  # mean since the last report
     learning_rate: float
     gradient: float  # norm before clipping
@@ -27,15 +28,31 @@ class Progress:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A validation: the bound in nats per layout and bits per attribute."""
+    """A validation: what should fall, and the system's further figures."""
 
     step: int
     epoch: float
     minutes: float
     bound: float
-    bits: float
-    number: float
+    figures: Mapping[str, float]
+    phase: str
     best: bool
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What came out of a run; `complete` is False when it was stopped and can be resumed."""
+
+    complete: bool
+    steps: int
+    epochs: float
+    minutes: float
+    bound: float
+    figures: Mapping[str, float]
+    best_step: int
+    stopped_early: bool
+    parameters: int
+    precision: str
 
 
 class Watcher(Protocol):
@@ -95,6 +112,7 @@ class MetricsFile:
 
     def _write(self, kind: str, values: Progress | Evaluation) -> None:
         record = {"kind": kind, **asdict(values)}
+        record |= record.pop("figures", {})
         # After a line that was cut off, a new one must begin.
         start = "\n" if self._failed else ""
         with self.path.open("a") as stream:
@@ -110,10 +128,12 @@ def read_metrics(path: Path) -> list[Mapping[str, Any]]:
     """The lines of a metrics file; one that was cut off by a kill or a full disk is left out."""
     if not path.exists():
         return []
-    lines = []
-    for line in path.read_text().splitlines():
+    lines: list[Mapping[str, Any]] = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            lines.append(json.loads(line))
-        except json.JSONDecodeError:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
             continue
+        if isinstance(record, dict) and isinstance(record.get("step"), int):
+            lines.append(record)
     return lines

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from layoutdm.atomic import write_bytes
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import Bins, Tokenizer
-from layoutdm.train.export import write_bytes
 from layoutdm.train.networks import NetworkConfig
 
 FILE = "start.json"
@@ -38,12 +38,12 @@ def read_start(folder: Path) -> Start | None:
     """The beginning of the run in this folder, or None where there is no run."""
     path = folder / FILE
     try:
-        record = json.loads(path.read_text())
+        record = json.loads(path.read_text(encoding="utf-8"))
         bins = Bins.from_dict(record["bins"])
         tokenizer = Tokenizer(tuple(record["labels"]), bins, int(record["max_elements"]))
         network = NetworkConfig.from_dict(record["network"])
         return Start(tokenizer, network, tuple(record["base_labels"]))
     except FileNotFoundError:
         return None
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise LayoutdmError(f"{path}: damaged, so the run cannot go on: {error!r}") from None

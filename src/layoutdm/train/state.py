@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from layoutdm.train.budget import Clock, Looks
 from layoutdm.train.checkpoint import Checkpoint, flatten_optimizer, restore_optimizer
-from layoutdm.train.config import TrainConfig
-from layoutdm.train.networks import Network
+from layoutdm.train.learner import Learner
 from layoutdm.train.optim import Plateau, make_optimizers
-from layoutdm.train.times import Times
+from layoutdm.train.settings import Optimiser
 
 
 @dataclass
@@ -23,70 +23,94 @@ class Counters:
     """Where a run is."""
 
     step: int = 0
-    seconds: float = 0.0  # of training, over all resumed parts
+    seconds: float = 0.0  # of the whole command, over all resumed parts
     evaluated_step: int = 0
     evaluated_seconds: float = 0.0
     best_bound: float = math.inf
-    best_bits: float = math.inf
+    best_figures: dict[str, float] = field(default_factory=dict)
     best_step: int = 0
+    best_phase: str = ""
     waited: int = 0  # evaluations since the best one
     finished: bool = False
+    looks: Looks | None = None  # how it validates; decided once
     plateau: Plateau = field(default_factory=Plateau)
+
+    @property
+    def now(self) -> Clock:
+        return Clock(self.step, self.seconds)
+
+    @property
+    def evaluated(self) -> Clock:
+        return Clock(self.evaluated_step, self.evaluated_seconds)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Counters:
-        return cls(**{**record, "plateau": Plateau(**record["plateau"])})
+        looks = record["looks"]
+        return cls(**{
+            **record,
+            "plateau": Plateau(**record["plateau"]),
+            "looks": Looks(**looks) if looks else None,
+        })  # fmt: skip
 
 
 class RunState:
-    """Weights, their average, the best average, optimisers, level history and counters."""
+    """Weights, their average, the best average, optimisers, the learner's own and counters."""
 
-    def __init__(self, network: Network, config: TrainConfig, device: torch.device) -> None:
-        assert isinstance(network, nn.Module)
-        self.network: nn.Module = network.to(device)
-        self.average = copy.deepcopy(self.network)
-        self.best = _copied(self.network)
-        self.optimizers = make_optimizers(self.network, config)
-        self.times = Times(config.times, config.schedule_steps)
+    def __init__(self, learner: Learner, optimiser: Optimiser, device: torch.device) -> None:
+        self.learner = learner
+        self.module = learner.module.to(device)
+        self.average = copy.deepcopy(self.module)
+        self.best = _copied(self.module)
+        self.turns = learner.turns()
+        self.optimizers = [
+            make_optimizers(turn.module, turn.optimiser or optimiser) for turn in self.turns
+        ]
         self.counters = Counters()
 
     def keep_best(self) -> None:
         """Remember the averaged weights as the best so far."""
         self.best = _copied(self.average)
 
-    def best_network(self) -> Network:
+    def best_module(self) -> nn.Module:
         """The averaged weights with the lowest bound on the val split, on the CPU."""
-        network = copy.deepcopy(self.average).cpu()
-        network.load_state_dict(self.best)
-        network.eval()
-        return network
+        module = copy.deepcopy(self.average).cpu()
+        module.load_state_dict(self.best)
+        module.eval()
+        return module
 
     def checkpoint(self, extra: Mapping[str, Any]) -> Checkpoint:
         """Everything as named tensors and one record, with `extra` in it."""
-        tensors = {"times.history": self.times.history, "times.seen": self.times.seen}
+        tensors: dict[str, Tensor] = {}
         for name, state in (
-            ("network", self.network.state_dict()),
+            ("network", self.module.state_dict()),
             ("average", self.average.state_dict()),
             ("best", self.best),
+            ("learner", dict(self.learner.state())),
         ):
             tensors |= {f"{name}.{key}": value for key, value in state.items()}
-        for index, optimizer in enumerate(self.optimizers):
-            tensors |= flatten_optimizer(f"optimizer{index}", optimizer)
+        for name, optimizer in self._named_optimizers():
+            tensors |= flatten_optimizer(name, optimizer)
         record = {**extra, "counters": asdict(self.counters)}
         return Checkpoint(self.counters.step, tensors, record)
 
     def restore(self, found: Checkpoint) -> None:
         """Put everything back as it was."""
-        self.network.load_state_dict(_part(found, "network"))
+        self.module.load_state_dict(_part(found, "network"))
         self.average.load_state_dict(_part(found, "average"))
-        device = next(self.network.parameters()).device
+        device = next(self.module.parameters()).device
         self.best = {name: value.to(device) for name, value in _part(found, "best").items()}
-        for index, optimizer in enumerate(self.optimizers):
-            restore_optimizer(f"optimizer{index}", optimizer, found.tensors)
-        self.times.history = found.tensors["times.history"]
-        self.times.seen = found.tensors["times.seen"]
+        for name, optimizer in self._named_optimizers():
+            restore_optimizer(name, optimizer, found.tensors)
+        self.learner.restore(_part(found, "learner"))
         self.counters = Counters.from_dict(found.record["counters"])
         self.counters.finished = False  # the budget may have grown
+
+    def _named_optimizers(self) -> list[tuple[str, torch.optim.Optimizer]]:
+        return [
+            (f"optimizer{turn}-{index}", optimizer)
+            for turn, optimizers in enumerate(self.optimizers)
+            for index, optimizer in enumerate(optimizers)
+        ]
 
 
 def _copied(module: nn.Module) -> dict[str, Tensor]:

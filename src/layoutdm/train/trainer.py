@@ -1,36 +1,43 @@
-"""The training loop: the same on one CPU, several GPUs or several machines, exactly resumable.
+"""The training loop of every system: on one CPU, several GPUs or several machines, resumable.
 
 All processes draw for the whole batch and take their rows of it, so the loss does not depend on
-how many of them share the work. Random draws follow from the step number (see `draws`), and
-everything else that changes is in `state`.
+how many of them share the work. Random draws follow from the step number (see `draws`), phases
+from the share of the budget that is used, and everything else that changes is in `state`.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.train import checkpoint as checkpoints
-from layoutdm.train.apart import labels_apart
-from layoutdm.train.budget import finished, spent, validation_due
-from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import Corpus, make_batch, take_rows, to_device
-from layoutdm.train.draws import CONTENT, DROPOUT, NOISE, Draws
-from layoutdm.train.networks import Network
-from layoutdm.train.objective import Objective, update_average
-from layoutdm.train.optim import rate_factor, set_rate
-from layoutdm.train.reporter import Evaluation, MetricsFile, Progress, Silent, Watcher
-from layoutdm.train.state import Counters, RunState
+from layoutdm.train.draws import CONTENT, DROPOUT, Draws
+from layoutdm.train.learner import Batch, Export, Learner, Moment
+from layoutdm.train.optim import decay_of, rate_factor, set_rate, update_average
+from layoutdm.train.pace import Pace
+from layoutdm.train.reporter import (
+    Evaluation,
+    MetricsFile,
+    Progress,
+    RunReport,
+    Silent,
+    Watcher,
+)
+from layoutdm.train.settings import Budget, Optimiser
+from layoutdm.train.state import RunState
 from layoutdm.train.team import Team
-from layoutdm.train.validation import Validation
 
 REPORT_STEPS = 10
+Lock = Callable[[Path], AbstractContextManager[object]]
 
 
 class Trainer:
@@ -38,136 +45,175 @@ class Trainer:
 
     def __init__(
         self,
-        network: Network,
-        train: Corpus,
-        val: Corpus,
-        config: TrainConfig,
+        learner: Learner,
+        optimiser: Optimiser,
+        budget: Budget,
         folder: Path,
         *,
+        settings: Mapping[str, Any] | None = None,
         watcher: Watcher | None = None,
         tensorboard: bool = False,
         stop: Callable[[], bool] = lambda: False,
+        lock: Lock = lambda folder: nullcontext(),
+        seconds_before: float = 0.0,
     ) -> None:
-        self.config, self.folder, self.train = config, folder, train
-        self.tensorboard, self.stop = tensorboard, stop
-        self.team = Team(config.precision)
+        """settings: kept in checkpoints for people. seconds_before: what preparing took."""
+        if not budget.limited:
+            raise LayoutdmError("a run needs a budget; give it minutes, epochs or steps")
+        self.learner, self.optimiser, self.budget, self.folder = learner, optimiser, budget, folder
+        self.settings, self.tensorboard, self.stop = settings or {}, tensorboard, stop
+        self.lock, self._seconds_before = lock, seconds_before
+        self.team = Team(budget.precision)
         self.watcher: Watcher = watcher if watcher and self.team.main else Silent()
-        self.draws = Draws(config.seed, train.counts, config.batch_size)
+        self.draws = Draws(budget.seed, learner.counts, budget.batch_size)
         self.rows = self.team.rows(self.draws.batch_size)
-        self.schedule = config.noise_schedule()
-        self.state = RunState(network, config, self.team.device)
-        apart = torch.from_numpy(labels_apart(train)).double() if config.clear else None
-        if apart is not None and not apart.any():
-            self.watcher.notice("clear has no effect: no labels keep apart in these data")
-        objective = Objective(network, self.schedule, config, apart)
-        prepared = self.team.accelerator.prepare(objective, *self.state.optimizers)
-        self.objective, *self._optimizers = prepared
-        self.validation = Validation.create(val, config)
+        self.state = RunState(learner, optimiser, self.team.device)
+        self.pace = Pace(budget, self.draws.batch_size, self.draws.per_epoch, learner.finishing)
+        self._told = False  # how long the run will take
 
-    def run(self) -> Counters:
+    def run(self) -> RunReport:
         """Train until the budget is used up, the bound stops falling or `stop` says so."""
-        config, per_epoch = self.config, self.draws.per_epoch
+        with self.lock(self.folder):
+            return self._run()
+
+    def export(self, folder: Path) -> None:
+        """Let the learner write its model folder with the best weights; one process does it."""
+        if self.team.main:
+            minutes, left = self.budget.minutes, None
+            if minutes:  # what is kept for it stays, even where training took longer
+                kept = 60 * minutes * self.learner.finishing
+                left = max(60 * minutes - self.state.counters.seconds, kept)
+            report = self.report()
+            notice = self.watcher.notice
+            self.learner.export(self.state.best_module(), Export(folder, report, notice, left))
+        self.team.wait()
+
+    def _run(self) -> RunReport:
         self._resume()
-        state = self.state
+        counters = self.state.counters
         metrics = self._metrics()
         saved = shown = mark = time.monotonic()
         losses: list[float] = []
-        reported = (state.counters.step, state.counters.seconds)
-        while not finished(config, state.counters, per_epoch):
+        reported = (counters.step, counters.seconds)
+        while not self._finished():
             stopping, mark = self._tick(mark)
             if stopping:
                 self._save()
-                return state.counters
+                return self.report()
             loss, gradient = self._step()
             losses.append(loss)
-            report = state.counters.step % REPORT_STEPS == 0
+            self._know_rate()
+            report = counters.step % REPORT_STEPS == 0
             if report or mark - shown > 1:  # slow steps are shown one by one
                 progress = self._progress(losses, gradient, reported)
                 self.watcher.progress(progress)
                 shown = mark
                 if report:
-                    losses, reported = [], (state.counters.step, state.counters.seconds)
+                    losses, reported = [], (counters.step, counters.seconds)
                 if report and metrics:
                     metrics.write("train", progress)
-            if validation_due(config, state.counters, per_epoch):
+            if self._validation_due():
                 self._evaluate(metrics)
-            if time.monotonic() - saved > 60 * config.checkpoint_minutes:
+            if time.monotonic() - saved > 60 * self.budget.checkpoint_minutes:
                 self._save()
                 saved = time.monotonic()
-        if state.counters.evaluated_step != state.counters.step:
+        if counters.evaluated_step != counters.step:
             self._evaluate(metrics)
-        state.counters.finished = True
+        counters.finished = True
+        self._tick(mark)
         self._save()
-        return state.counters
+        return self.report()
 
     def _step(self) -> tuple[float, float]:
-        """One update; returns the loss over the whole batch and the gradient's norm."""
-        config, state, device = self.config, self.state, self.team.device
-        step, rows = state.counters.step, self.rows
-        batch = make_batch(
-            self.train, self.draws.layouts(step), config, self.draws.generator(CONTENT, step)
-        )
-        rng = self.draws.generator(NOISE, step)
-        level, weight = state.times.draw(len(batch.tokens), rng)
-        noise = rng.random((2, *batch.tokens.shape))
-        local_level = torch.from_numpy(level[rows]).to(device)
-        torch.manual_seed(int(self.draws.generator(DROPOUT, step).integers(2**62)) + rows.start)
-        set_rate(state.optimizers, self._rate())
-        self.objective.train()
-        loss, size = self.objective(
-            to_device(take_rows(batch, rows), device),
-            local_level,
-            torch.from_numpy(weight[rows]).to(device),
-            torch.from_numpy(noise[:, rows]).to(device),
-            config.kind == "element" and step % config.number_every == 0,
-        )
+        """One step of all turns; the loss over the whole batch and the gradient's norm."""
+        state, moment = self.state, self._moment()
+        step = moment.step
+        generator = self.draws.generator(CONTENT, step)
+        batch = self.learner.batch(self.draws.layouts(step), generator, moment)
+        part = self._own_rows(batch)
+        seed = int(self.draws.generator(DROPOUT, step).integers(2**62))
+        torch.manual_seed(seed + self.rows.start)
+        self.learner.module.train()
+        values, norms = [], []
+        for turn, optimizers in zip(state.turns, state.optimizers, strict=True):
+            settings = turn.optimiser or self.optimiser
+            set_rate(optimizers, self._rate(settings))
+            with self.team.autocast():
+                loss, notes = self.learner.loss(part, moment, turn.name)
+            values.append(self._finite(loss, step))
+            self.learner.module.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.team.mean_gradients(turn.module)
+            clip = settings.clip or math.inf
+            norms.append(float(torch.nn.utils.clip_grad_norm_(turn.module.parameters(), clip)))
+            for optimizer in optimizers:
+                optimizer.step()
+            self.learner.took(notes, self.team.total)
+        update_average(state.average, state.module, decay_of(self.optimiser.average, step))
+        state.counters.step += 1
+        return float(np.sum(values)), float(np.max(norms))
+
+    def _own_rows(self, batch: Batch) -> Batch:
+        device = self.team.device
+        return {name: tensor[self.rows].to(device) for name, tensor in batch.items()}
+
+    def _finite(self, loss: Tensor, step: int) -> float:
         value = float(self.team.total(loss.detach().double())) / self.team.size
         if not math.isfinite(value):
             raise LayoutdmError(
                 f"the loss became {value} at step {step}; choose a lower learning rate, "
                 "or go on from the last checkpoint with --resume"
             )
-        self.team.accelerator.backward(loss)
-        gradient = self.team.accelerator.clip_grad_norm_(state.network.parameters(), config.clip)
-        for optimizer in self._optimizers:
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        state.times.update(local_level, size, self.team.total)
-        update_average(state.average, state.network, min(config.ema, (1 + step) / (10 + step)))
-        state.counters.step += 1
-        return value, float(gradient) if gradient is not None else math.nan
+        return value
 
     def _evaluate(self, metrics: MetricsFile | None) -> None:
-        """Bound of the averaged weights; keeps them if they are the best so far."""
+        """Bound of the averaged weights; keeps them if they are the best of this phase."""
         state, counters = self.state, self.state.counters
-        bound = self.validation.bound(
-            state.average,
-            self.schedule,
-            share=(self.team.rank, self.team.size),
-            total=self.team.total,
-            device=self.team.device,
-        )
-        better = bound.nats < counters.best_bound
+        effort = (counters.looks or self.pace.looks(counters.now)).effort
+        with torch.no_grad():
+            found = self.learner.validate(state.average.eval(), effort)
+        bound, *_ = self.team.agree([found.bound])
+        phase = self.learner.phase(self._done())
+        better = bound < counters.best_bound or phase != counters.best_phase
         if better:
-            counters.best_bound, counters.best_bits = bound.nats, bound.bits
-            counters.best_step, counters.waited = counters.step, 0
+            counters.best_bound, counters.best_figures = bound, dict(found.figures)
+            counters.best_step, counters.best_phase, counters.waited = counters.step, phase, 0
             state.keep_best()
         else:
             counters.waited += 1
-        counters.plateau.update(bound.nats)
+        counters.plateau.update(bound)
         counters.evaluated_step, counters.evaluated_seconds = counters.step, counters.seconds
         evaluation = Evaluation(
             step=counters.step,
             epoch=counters.step / self.draws.per_epoch,
             minutes=counters.seconds / 60,
-            bound=bound.nats,
-            bits=bound.bits,
-            number=bound.number,
+            bound=bound,
+            figures=dict(found.figures),
+            phase=phase,
             best=better,
         )
         self.watcher.evaluation(evaluation)
         if metrics:
             metrics.write("validation", evaluation)
+
+    def _validation_due(self) -> bool:
+        """Evenly over the budget, so that a run in steps or epochs repeats it after a resume."""
+        counters = self.state.counters
+        if counters.looks is None:
+            return False
+        since = self._done() - self.pace.done(counters.evaluated)
+        return since >= 1 / counters.looks.times - 1e-9
+
+    def _know_rate(self) -> None:
+        """After the first seconds: how often to validate, and how long it all will take."""
+        counters, clock = self.state.counters, self.state.counters.now
+        first = self.pace.begin(clock)
+        exact = not self.budget.minutes  # then it does not depend on the clock
+        if counters.looks is None and (exact or (not first and self.pace.known(clock))):
+            counters.looks = self.pace.looks(clock)
+        if not self._told and not first and self.pace.worth_telling(clock):
+            self._told = True
+            self.watcher.notice(self.pace.in_words(clock, self.team.precision))
 
     def _tick(self, mark: float) -> tuple[bool, float]:
         """Count the time since `mark`: whether to stop, and the new mark. All processes agree."""
@@ -176,11 +222,36 @@ class Trainer:
         self.state.counters.seconds, asked = self.team.agree([seconds, float(self.stop())])
         return bool(asked), now
 
-    def _rate(self) -> float:
+    def _finished(self) -> bool:
+        """Whether the budget is used up or the bound has not fallen for too long."""
+        return self._done() >= 1 or self.report().stopped_early
+
+    def _done(self) -> float:
+        return self.pace.done(self.state.counters.now)
+
+    def _moment(self) -> Moment:
+        return Moment(self.state.counters.step, min(self._done(), 1.0))
+
+    def _rate(self, settings: Optimiser) -> float:
         counters = self.state.counters
-        done = spent(self.config, counters, self.draws.per_epoch)
-        factor = rate_factor(self.config, counters.step, done, counters.plateau)
-        return self.config.learning_rate * factor
+        factor = rate_factor(settings, counters.step, self._done(), counters.plateau)
+        return settings.learning_rate * factor
+
+    def report(self) -> RunReport:
+        """Where the run is."""
+        counters, patience = self.state.counters, self.budget.patience
+        return RunReport(
+            complete=counters.finished,
+            steps=counters.step,
+            epochs=counters.step / self.draws.per_epoch,
+            minutes=counters.seconds / 60,
+            bound=counters.best_bound,
+            figures=dict(counters.best_figures),
+            best_step=counters.best_step,
+            stopped_early=patience > 0 and counters.waited >= patience,
+            parameters=sum(parameter.numel() for parameter in self.state.module.parameters()),
+            precision=self.team.precision,
+        )
 
     def _progress(self, losses: list[float], gradient: float, since: tuple[int, float]) -> Progress:
         counters = self.state.counters
@@ -189,9 +260,10 @@ class Trainer:
             step=counters.step,
             epoch=counters.step / self.draws.per_epoch,
             minutes=counters.seconds / 60,
-            done=min(1.0, spent(self.config, counters, self.draws.per_epoch)),
+            done=min(1.0, self._done()),
+            left=self.pace.left(counters.now) / 60,
             loss=float(np.mean(losses)),
-            learning_rate=self._rate(),
+            learning_rate=self._rate(self.optimiser),
             gradient=gradient,
             layouts_per_second=layouts / max(counters.seconds - since[1], 1e-3),
         )
@@ -206,27 +278,19 @@ class Trainer:
         )
 
     def _save(self) -> None:
-        if not self.team.main:
-            return
-        scaler = self.team.accelerator.scaler
-        extra = {
-            "config": self.config.to_dict(),
-            "data": self.train.fingerprint,
-            "scaler": scaler.state_dict() if scaler is not None else None,
-        }
-        checkpoints.save(self.folder, self.state.checkpoint(extra), self.watcher.notice)
+        if self.team.main:
+            extra = {"settings": self.settings, "data": self.learner.fingerprint}
+            checkpoints.save(self.folder, self.state.checkpoint(extra), self.watcher.notice)
 
     def _resume(self) -> None:
         found = checkpoints.load(self.folder, self.watcher.notice)
         if found is None:
+            self.state.counters.seconds = self._seconds_before
             return
-        if found.record["data"] != self.train.fingerprint:
+        if found.record["data"] != self.learner.fingerprint:
             raise LayoutdmError(
                 f"{self.folder}: its checkpoint was made with other data than is given now; "
                 "give the same data, or train into a new folder"
             )
         self.state.restore(found)
-        scaler = self.team.accelerator.scaler
-        if scaler is not None and found.record["scaler"]:
-            scaler.load_state_dict(found.record["scaler"])
         self.watcher.notice(f"going on from step {found.step}")

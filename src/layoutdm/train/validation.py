@@ -1,124 +1,104 @@
-"""The bound on held-out layouts, the same number whenever it is computed for the same weights.
+"""Figures of held-out layouts, the same number whenever they are computed for the same weights.
 
-Levels and noise are fixed: every layout is looked at at `levels` noise levels, one from each of as
-many equal strata, and both the offsets and the noise come from generators of this module. Training
-draws nothing from them, and the importance sampler's history is not touched.
+States and noise are fixed: they come from generators of this module. Training draws nothing from
+them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from layoutdm.diffusion import Schedule
-from layoutdm.train.config import TrainConfig
-from layoutdm.train.corpus import UNCONDITIONAL, Corpus, make_batch, to_device
-from layoutdm.train.losses import Batch, number_loss, terms
+from layoutdm.diffusion.timetable import DECIDED_AS
+from layoutdm.train.batches import LABELS, UNCONDITIONAL, Batch, make_batch, to_device
+from layoutdm.train.corpus import Corpus, Ints
+from layoutdm.train.learner import Validated
+from layoutdm.train.losses import terms
 from layoutdm.train.networks import Network
+from layoutdm.train.objective import masked_loss, number_loss
+from layoutdm.train.recipe import Recipe
 
 SEED = 20230622
-BATCH = 128
+BATCH = 64
+LEVELS = 5  # looks at a layout at most, at noise levels or places spread evenly
 
 
-@dataclass(frozen=True)
-class Bound:
-    """Upper bound on -log p(layout), elements in random order, in nats, averaged over layouts.
-
-    With number-first networks it includes -log p(number of elements), which `number` gives alone;
-    with others it runs over all slots, PAD included. `bits` is per attribute of real elements.
-    """
-
-    nats: float
-    bits: float
-    number: float
-
-
-@dataclass(frozen=True)
-class FixedBatch:
-    """Layouts to validate on, the offset of their levels, and the seed of their noise."""
-
-    batch: Batch
-    offset: Tensor
-    seed: int
-    elements: int
-
-
-@dataclass(frozen=True)
+@dataclass
 class Validation:
-    """Fixed batches of a corpus."""
+    """The val split, and the recipe that says how layouts are shown."""
 
-    batches: tuple[FixedBatch, ...]
-    levels: int
+    corpus: Corpus
+    recipe: Recipe
+    schedule: Schedule
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
-    @classmethod
-    def create(
-        cls,
-        corpus: Corpus,
-        config: TrainConfig,
-        *,
-        task: int = UNCONDITIONAL,
-        ordered: bool = False,
-    ) -> Validation:
-        """Prepare the first `validate_limit` layouts, in batches of similar length."""
-        chosen = np.arange(min(len(corpus), config.validate_limit))
-        chosen = chosen[np.argsort(corpus.counts[chosen], kind="stable")]
-        batches = []
-        for number, begin in enumerate(range(0, len(chosen), BATCH)):
-            indices = chosen[begin : begin + BATCH]
-            rng = np.random.default_rng([SEED, number])
-            batch = make_batch(corpus, indices, config, rng, task=task, ordered=ordered)
-            offset = torch.from_numpy(rng.random(len(indices)))
-            elements = int(corpus.counts[indices].sum())
-            batches.append(FixedBatch(batch, offset, number, elements))
-        return cls(tuple(batches), config.validate_levels)
+    def boxes_in_order(self, network: Network, effort: int) -> Validated:
+        """Nats per layout for number and boxes, decided one after the other as the sampler does.
 
-    @torch.no_grad()
-    def bound(
-        self,
-        network: Network,
-        schedule: Schedule,
-        *,
-        share: tuple[int, int] = (0, 1),
-        total: Callable[[Tensor], Tensor] = lambda x: x,
-        device: torch.device | None = None,
-    ) -> Bound:
-        """The bound of this network.
-
-        With several processes each takes its `share` (rank, processes) of the batches, and `total`
-        sums a tensor over all of them.
+        Labels and their order are known. Of each layout's box tokens in reading order some are
+        looked at, spread evenly; the mean times their number stands for all.
         """
-        assert isinstance(network, nn.Module)
-        training = network.training
-        network.eval()
-        sums = torch.zeros(4, dtype=torch.float64)
-        for fixed in self.batches[share[0] :: share[1]]:
-            batch = fixed.batch if device is None else to_device(fixed.batch, device)
-            offset = fixed.offset.to(batch.tokens.device)
-            sums[0] += self._variational(network, schedule, batch, offset, fixed.seed)
-            if network.config.number_first:
-                nothing = torch.zeros_like(batch.valid)
-                sums[1] += number_loss(network, batch, nothing).sum().cpu()
-            sums[2] += len(offset)
-            sums[3] += fixed.elements
-        network.train(training)
-        nats, number, layouts, elements = total(sums).tolist()
-        whole = nats + number
-        return Bound(whole / layouts, whole / (5 * elements * math.log(2)), number / layouts)
+        nats = number = elements = layouts = 0.0
+        for rng, batch, looks in self._batches(effort, LABELS, ordered=True):
+            valid, n = batch.valid, batch.valid.sum(dim=1)
+            offset = torch.from_numpy(rng.random(len(n))).to(self.device)
+            for look in range(looks):
+                place = ((look + offset) / looks * 4 * n).long()
+                masked, asked, weight = _state(batch, place)
+                found = masked_loss(network, batch, masked, asked, weight)
+                nats += float((found * 4 * n).sum()) / looks
+            nothing = torch.zeros_like(valid)
+            number += float(number_loss(network, batch, nothing).sum())
+            layouts += len(n)
+            elements += float(n.sum())
+        bits = nats / (4 * elements * math.log(2))
+        whole = (nats + number) / layouts
+        return Validated(whole, {"bits": bits, "number": number / layouts})
 
-    def _variational(
-        self, network: Network, schedule: Schedule, batch: Batch, offset: Tensor, seed: int
-    ) -> float:
-        """Sum over layouts of the estimated sum over all levels."""
-        value = 0.0
-        rng = np.random.default_rng([SEED, seed, 1])
-        for stratum in range(self.levels):
-            level = ((stratum + offset) / self.levels * schedule.steps).long() + 1
-            noise = torch.from_numpy(rng.random((2, *batch.tokens.shape)))
-            found = terms(network, schedule, batch, level.clamp(max=schedule.steps), noise)
-            value += float(found.variational.sum()) * schedule.steps / self.levels
-        return value
+    def variational(self, network: Network, effort: int) -> Validated:
+        """Upper bound on -log p(layout), elements in random order, all slots, PAD included."""
+        nats = layouts = elements = 0.0
+        for rng, batch, looks in self._batches(effort, UNCONDITIONAL, ordered=False):
+            offset = torch.from_numpy(rng.random(len(batch.tokens))).to(self.device)
+            for look in range(looks):
+                level = ((look + offset) / looks * self.schedule.steps).long() + 1
+                noise = torch.from_numpy(rng.random((2, *batch.tokens.shape))).to(self.device)
+                level = level.clamp(max=self.schedule.steps)
+                found = terms(network, self.schedule, batch, level, noise)
+                nats += float(found.variational.sum()) * self.schedule.steps / looks
+            layouts += len(batch.tokens)
+            pad = self.corpus.tokenizer.sizes[0]
+            elements += float((batch.tokens[..., 0] != pad).sum())
+        bits = nats / (5 * elements * math.log(2))
+        return Validated(nats / layouts, {"bits": bits})
+
+    def _batches(
+        self, effort: int, task: int, *, ordered: bool
+    ) -> Iterator[tuple[np.random.Generator, Batch, int]]:
+        """Batches of like length, and how often to look at each layout."""
+        looks = int(np.clip(effort // len(self.corpus), 1, LEVELS))
+        wanted = int(np.clip(effort // looks, 1, len(self.corpus)))
+        chosen = np.linspace(0, len(self.corpus) - 1, wanted).astype(np.int64)
+        chosen = chosen[np.argsort(self.corpus.counts[chosen], kind="stable")]
+        for number, begin in enumerate(range(0, len(chosen), BATCH)):
+            rng = np.random.default_rng([SEED, number])
+            indices: Ints = chosen[begin : begin + BATCH]
+            batch = make_batch(self.corpus, indices, self.recipe, rng, task=task, ordered=ordered)
+            yield rng, to_device(batch, self.device), looks
+
+
+def _state(batch: Batch, place: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Boxes decided up to this token of each layout: masked (B, S, 5), asked (B, 1), weight."""
+    stage = [DECIDED_AS.index(m) - 1 for m in range(5)]  # of width, height, x, y: 0 to 3
+    slots = torch.arange(batch.valid.shape[1], device=place.device)
+    rank = 4 * slots[:, None] + torch.tensor(stage, device=place.device)
+    boxes = torch.arange(5, device=place.device) > 0
+    masked = (rank >= place[:, None, None]) & boxes & batch.valid[..., None]
+    asked = (place // 4)[:, None]
+    weight = (torch.tensor(stage, device=place.device) == (place % 4)[:, None]) & boxes
+    return masked, asked, weight[:, None].float()

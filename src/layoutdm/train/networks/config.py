@@ -39,8 +39,9 @@ class NetworkConfig:
     edges: int = 0  # element network only: lines of the grid that edges are scored on; 0 for none
     centres: tuple[tuple[float, ...], ...] = ()  # bin centres of x, y, width, height, for `edges`
     space: bool = False  # with edges: score values by how much of other elements they would cover
-    cover_most: float = 10.0  # with space: no more nats than this for covering others
-    ahead: bool = False  # element network only: read how often each label is still to come
+    cover_most: float = 20.0  # with space: no more nats than this for covering others
+    repeats: bool = False  # with edges: score values by what of other elements they would repeat
+    ordered: bool = False  # element network only: trained on elements in reading order
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():
@@ -56,6 +57,8 @@ class NetworkConfig:
 
         if self.space and not self.edges:
             raise LayoutdmError("network space needs edges; set edges to a number of lines")
+        if self.repeats and not self.edges:
+            raise LayoutdmError("network repeats need edges; set edges to a number of lines")
         if self.edges and tuple(len(part) for part in self.centres) != self.sizes[1:]:
             raise LayoutdmError(
                 "network edges need the bin centres of x, y, width and height, "
@@ -72,9 +75,12 @@ class NetworkConfig:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> NetworkConfig:
+        """From config.json. Of networks that could read labels still to come, without that."""
         try:
             a, b, c, d, e = record["sizes"]
             centres = tuple(tuple(float(v) for v in part) for part in record.get("centres", ()))
-            return cls(**{**record, "sizes": (a, b, c, d, e), "centres": centres})
+            known = {key: value for key, value in record.items() if key != "ahead"}
+            known.setdefault("ordered", record.get("ahead", False))
+            return cls(**{**known, "sizes": (a, b, c, d, e), "centres": centres})
         except (KeyError, TypeError, ValueError) as error:
             raise LayoutdmError(f"network config is damaged: {error}") from None

@@ -17,8 +17,8 @@ class Query:
     tokens: (B, S, 5) modality-local ids. level: (B,) noise levels 1..T, or None where the network
     is not conditioned on time. valid: (B, S), False for slots that only fill up the batch.
     about: (B, S, 4) draft values, 0 for none, else 1 + noise level * bins + bin.
-    position: (B, S), 0 for unordered elements, else 1 + rank in top-left order.
-    ahead: (B, labels), how often each label is still to come; zeros where that is not known.
+    position: (B, S), 0 for unordered elements, else 1 + rank in reading order.
+    asked: (B, A), the slots whose values are predicted; None: all. The paper's network has all.
     """
 
     tokens: Tensor
@@ -26,12 +26,12 @@ class Query:
     valid: Tensor | None = None
     about: Tensor | None = None
     position: Tensor | None = None
-    ahead: Tensor | None = None
+    asked: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """log p(z_0) of each modality, (B, S, K + 1) with PAD last; and of the number of elements."""
+    """log p(z_0) of each modality, (B, A, K + 1) with PAD last; and of the number of elements."""
 
     log_probs: tuple[Tensor, ...]
     number: Tensor | None = None

@@ -80,7 +80,7 @@ class PaperNetwork(nn.Module):
         return scores.view(batch, slots, 5, self.vocabulary)
 
     def forward(self, query: Query) -> Prediction:
-        flat = self.flat_logits(query)[..., :-1]  # MASK is never a prediction
+        flat = self.flat_logits(query)[..., :-1].float()  # MASK is never a prediction
         if self.config.normalise == "vocabulary":
             flat = torch.log_softmax(flat, dim=-1)
         parts = []
