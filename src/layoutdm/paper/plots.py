@@ -1,0 +1,56 @@
+"""What the figures share: one look, one colour a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+INK, QUIET, GRID = "#22262b", "#6b7280", "#e5e7eb"
+COLOURS = {
+    "layoutdm": "#b33a4a", "layoutdm-paper": "#2563a8", "vqdiffusion": "#5aa0d8",
+    "layouttrans": "#c2571a", "layouttrans-fixed": "#e09a5e", "maskgit": "#2f7d4f",
+    "blt": "#8a4fa3", "blt-original": "#bd8ad0", "bart": "#b0892b", "layoutgan++": "#4b5563",
+    "layoutvae": "#9ca3af", "ndn-none": "#0f766e", "ndn-partial": "#0f766e", "clg-lo": "#4b5563",
+    "diffusionlm": "#5eead4", "ruite": "#be185d", "input": "#d1d5db",
+}  # fmt: skip
+
+
+def panels(titles: list[str], across: str, up: str) -> tuple[Any, list[Any]]:
+    """A figure with one panel a title, side by side."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6 * len(titles), 4.2), layout="constrained")
+    axes = list(figure.subplots(1, len(titles), squeeze=False)[0])
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set_title(title, color=INK, fontsize=10)
+        axis.set_xlabel(across, color=INK, fontsize=9)
+        axis.grid(color=GRID, linewidth=0.6)
+        axis.tick_params(colors=QUIET, labelsize=8)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    axes[0].set_ylabel(up, color=INK, fontsize=9)
+    return figure, axes
+
+
+def line(axis: Any, system: str, name: str, points: list[tuple[float, float]]) -> None:
+    """The points of one system, joined in their order."""
+    x, y = zip(*points, strict=True)
+    colour = COLOURS.get(system, INK)
+    axis.plot(x, y, "o-", color=colour, label=name, markersize=4, linewidth=1.2)
+
+
+def finish(figure: Any, axes: list[Any], path: Path) -> list[Path]:
+    """Write with one legend; nothing where no panel has points."""
+    handles: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if not handles:
+        return []
+    figure.legend(
+        list(handles.values()), list(handles), loc="outside lower center",
+        ncols=min(len(handles), 6), fontsize=8, frameon=False,
+    )  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    return [path]
