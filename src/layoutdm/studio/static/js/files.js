@@ -1,0 +1,123 @@
+/** Files in: projects, layouts of many formats, requests and pictures. */
+import { added, blank, named, related, wished, SIDES } from "./doc.js";
+import { coco, csv, labelStudio, voc } from "./formats.js";
+import { checked } from "./link.js";
+import { rectOf } from "./request.js";
+
+/** @typedef {import("./types.js").Doc} Doc */
+/** @typedef {import("./types.js").LayoutRecord} LayoutRecord */
+/**
+ * @typedef {{kind: "project", doc: Doc, seed: number} | {kind: "layouts", layouts: LayoutRecord[]} |
+ *   {kind: "request", doc: Doc} | {kind: "picture", href: string}} Opened
+ */
+
+const OPENS = "Open a project, layouts (JSON, JSONL, COCO, Label Studio, VOC, CSV), a request, or an image.";
+const LARGEST = 1600; // pixels of a picture's longer side; it only lies under the boxes
+
+/** @param {File} file @param {Doc} now @returns {Promise<Opened>} */
+export async function open(file, now) {
+  if (file.type.startsWith("image/") && file.type !== "image/svg+xml") return { kind: "picture", href: await smaller(file) };
+  const plain = file.name.endsWith(".gz") ? new Response(file.stream().pipeThrough(/** @type {any} */ (new DecompressionStream("gzip")))) : file;
+  const text = await plain.text();
+  const table = text.trimStart().startsWith("<") ? voc(text) : /^[\[{]/.test(text.trimStart()) ? null : csv(text);
+  if (table?.length && table.every(isRecord)) return { kind: "layouts", layouts: table };
+  const lines = () => text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line));
+  /** @type {any} */
+  let data;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    try {
+      data = lines();
+    } catch {
+      throw new Error(`${file.name}: neither JSON nor a picture. ${OPENS}`);
+    }
+  }
+  return recognised(data, file.name, now);
+}
+
+/** @param {any} data @param {string} name @param {Doc} now @returns {Opened} */
+function recognised(data, name, now) {
+  if (data?.studio) {
+    const saved = checked(data);
+    if (saved) return { kind: "project", ...saved };
+  }
+  const foreign = coco(data) ?? labelStudio(data);
+  if (foreign?.length) return { kind: "layouts", layouts: foreign };
+  const records = Array.isArray(data) ? data : Array.isArray(data?.layouts) ? data.layouts : Array.isArray(data?.results) ? data.results : [data];
+  if (records.length && records.every(isRecord)) return { kind: "layouts", layouts: records };
+  if (!Array.isArray(data) && (data?.elements || data?.relations || data?.more !== undefined)) {
+    return { kind: "request", doc: requestDoc(data, now) };
+  }
+  throw new Error(`${name}: no layout was found in it. ${OPENS}`);
+}
+
+/** @param {any} r */
+const isRecord = (r) =>
+  Array.isArray(r?.labels) && Array.isArray(r?.boxes) && r.labels.length === r.boxes.length &&
+  r.boxes.every((/** @type {any} */ b) => Array.isArray(b) && b.length === 4 && b.every(Number.isFinite));
+
+/** @param {LayoutRecord} record @param {string} model @returns {Doc} */
+export function layoutDoc(record, model) {
+  // Shares without a pixel size get one that can be worked on.
+  const scale = Math.max(record.width, record.height) < 16 ? 800 / Math.max(record.width, record.height) : 1;
+  let doc = blank(model, { width: record.width * scale || 390, height: record.height * scale || 844 });
+  record.boxes.forEach((b, i) => {
+    const [next, id] = added(doc, rectOf(b, doc.canvas), record.labels[i]);
+    const name = record.metadata?.names?.[i];
+    doc = name ? named(next, id, String(name)) : next;
+  });
+  return doc;
+}
+
+/**
+ * A request; what it leaves open lies in a column until it is generated.
+ * @param {any} spec
+ * @param {Doc} now
+ * @returns {Doc}
+ */
+function requestDoc(spec, now) {
+  const canvas = spec.canvas?.width > 0 && spec.canvas?.height > 0 ? { width: spec.canvas.width, height: spec.canvas.height } : now.canvas;
+  const pixels = spec.unit === "px";
+  let doc = { ...blank(now.model, canvas), more: spec.more ?? !spec.elements?.length };
+  /** @type {Map<string, string>} */
+  const ids = new Map();
+  (spec.elements ?? []).forEach((/** @type {any} */ e, /** @type {number} */ i) => {
+    const value = (/** @type {any} */ v, /** @type {number} */ whole, /** @type {number} */ usual) =>
+      v === undefined || v === null ? usual : (v.about ?? v) / (pixels ? whole : 1);
+    const [w, h] = [value(e.width, canvas.width, 0.5), value(e.height, canvas.height, 0.06)];
+    const x = e.left !== undefined ? value(e.left, canvas.width, 0) + w / 2 : value(e.x, canvas.width, 0.5);
+    const y = e.top !== undefined ? value(e.top, canvas.height, 0) + h / 2 : value(e.y, canvas.height, Math.min(0.95, 0.06 + i * 0.08));
+    const [next, id] = added(doc, rectOf([x, y, w, h], canvas), String(Array.isArray(e.label) ? e.label[0] : (e.label ?? "?")));
+    doc = e.name ? named(next, id, String(e.name)) : next;
+    const given = { x: e.x ?? e.left, y: e.y ?? e.top, w: e.width, h: e.height };
+    for (const side of SIDES) doc = wished(doc, [id], side, given[side] === undefined ? "free" : typeof given[side] === "object" ? "about" : "fixed");
+    if (e.label === undefined) doc = wished(doc, [id], "label", "free");
+    ids.set(String(e.name ?? id), id);
+  });
+  for (const r of spec.relations ?? []) {
+    const [of, to] = [ids.get(r.of), r.to === "canvas" ? "canvas" : ids.get(r.to)];
+    if (of && to) doc = related(doc, of, String(r.is), to);
+  }
+  return doc;
+}
+
+/** @param {File} file @returns {Promise<string>} */
+async function smaller(file) {
+  const bitmap = await createImageBitmap(file);
+  const scale = Math.min(1, LARGEST / Math.max(bitmap.width, bitmap.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.round(bitmap.width * scale);
+  canvas.height = Math.round(bitmap.height * scale);
+  canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/jpeg", 0.85);
+}
+
+/** @param {Blob} blob @param {string} name */
+export function download(blob, name) {
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(blob);
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}

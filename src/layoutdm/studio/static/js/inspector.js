@@ -1,0 +1,134 @@
+/** The right panel: what is selected, or the request as a whole. */
+import * as D from "./doc.js";
+import { h } from "./dom.js";
+import { remove, duplicate, toggleLock } from "./editing.js";
+import { button, choice, number, press, valueOf } from "./fields.js";
+import { icon } from "./icons.js";
+import { dropMenu, openMenu, relateSelected, relationMenu } from "./menus.js";
+import { requestPanel } from "./request_panel.js";
+import { doc, edit, model } from "./store.js";
+import { wishList } from "./wishes.js";
+
+/** @typedef {import("./store.js").State} State */
+/** @typedef {import("./types.js").Box} Box */
+/** @typedef {import("./types.js").Side} Side */
+
+const NAMES = { x: "X", y: "Y", w: "W", h: "H" };
+const LONG = { x: "Left", y: "Top", w: "Width", h: "Height", label: "Label" };
+const WISHES = /** @type {const} */ (["free", "about", "fixed"]);
+const SIGNS = { free: "○", about: "≈", fixed: "●" };
+const MEANS = { free: "free: the model decides", about: "about: near this value", fixed: "fixed: exactly this value" };
+
+/** @param {State} state */
+export function inspector(state) {
+  const now = state.draft ?? state.history.present;
+  const boxes = now.boxes.filter((box) => state.selected.has(box.id));
+  if (boxes.length === 1) return [oneBox(boxes[0], state), wishList(state, now, [boxes[0].id])];
+  if (boxes.length > 1) return [manyBoxes(boxes, state), wishList(state, now, boxes.map((box) => box.id))];
+  return [requestPanel(state, now), wishList(state, now, null)];
+}
+
+/** Lock, duplicate, delete. @param {boolean} locked */
+const acts = (locked) => h("span", { class: "acts" },
+  button(locked ? "lock" : "unlock", locked ? "Unlock (Ctrl Shift L)" : "Lock (Ctrl Shift L)", toggleLock, { "aria-pressed": String(locked) }),
+  button("copy", "Duplicate (Ctrl D)", duplicate),
+  button("bin", "Delete (Del)", remove));
+
+/** @param {Box} box @param {State} state */
+function oneBox(box, state) {
+  const problems = state.problems.filter((p) => p.id === box.id);
+  const wrong = (/** @type {string} */ field) => (problems.some((p) => p.field === field) ? "true" : null);
+  return h("section", { key: `box-${box.id}`, class: "properties" },
+    h("h2", {}, D.title(box), acts(box.locked)),
+    box.made && h("div", { class: "notice" },
+      h("p", {}, "Made by the model; the next generation replaces it."),
+      press("Keep it", () => edit((d) => D.keptBoxes(d, [box.id])))),
+    h("label", { class: "line" }, h("span", {}, "Name"), h("input", {
+      id: "field-name", value: box.name, placeholder: "optional", autocomplete: "off", "aria-invalid": wrong("name"),
+      oninput: (/** @type {Event} */ e) => edit((d) => D.named(d, box.id, valueOf(e).trim()), { tag: `name ${box.id}` }),
+    })),
+    h("div", { class: "line" }, h("span", {}, "Label"), labelChoice(box), states(box, "label")),
+    h("div", { class: "sides" }, D.SIDES.map((side) => sideField(box, side, wrong(side)))),
+    problems.length > 0 && h("ul", { class: "problems", role: "alert" }, problems.map((p) => h("li", {}, p.message))),
+    h("div", { class: "row" },
+      press([icon("relate"), "To the canvas…"],
+        (e) => dropMenu(e, relationMenu(box.id, "canvas"), "Relation to the canvas"), { "aria-haspopup": "menu" }),
+      press([icon("relate"), "To another…"],
+        (e) => dropMenu(e, others(box), "Relate to"), { "aria-haspopup": "menu", disabled: doc().boxes.length < 2 })));
+}
+
+/** @param {Box} box */
+function labelChoice(box) {
+  /** @type {[string, string][]} */
+  const labels = (model()?.labels ?? []).map((label) => [label.name, label.name]);
+  if (!labels.some(([name]) => name === box.label)) labels.unshift([box.label, `${box.label} (unknown)`]);
+  return choice("Label", box.label, labels, (label) => edit((d) => D.labelled(d, [box.id], label)), { id: "field-label" });
+}
+
+/** Which other box; then how. @param {Box} box */
+function others(box) {
+  const at = document.getElementById("right")?.getBoundingClientRect();
+  return doc().boxes.filter((b) => b.id !== box.id).map((b) => ({
+    text: `${D.title(b)}${b.name ? ` (${b.label})` : ""}`,
+    act: () => openMenu(relationMenu(box.id, b.id), (at?.left ?? 100) + 12, (at?.top ?? 100) + 120, "Relation"),
+  }));
+}
+
+/** @param {Box} box @param {Side | "label"} field */
+function states(box, field) {
+  const kinds = field === "label" ? /** @type {const} */ (["free", "fixed"]) : WISHES;
+  const now = box.locked ? "fixed" : box.wish[field];
+  return h("span", { class: "states", role: "radiogroup", "aria-label": `${LONG[field]} is` }, kinds.map((wish) =>
+    press(SIGNS[wish], () => edit((d) => D.wished(d, [box.id], field, wish)), {
+      role: "radio", class: wish, "aria-checked": String(now === wish), "aria-label": wish, title: MEANS[wish], disabled: box.locked,
+    })));
+}
+
+/** @param {Box} box @param {Side} side @param {string | null} wrong */
+function sideField(box, side, wrong) {
+  const put = (/** @type {string} */ text) => {
+    if (text !== "" && Number.isFinite(Number(text))) edit((d) => D.placed(d, box.id, side, Number(text)), { tag: `${side} ${box.id}` });
+  };
+  const more = { id: `field-${side}`, disabled: box.locked, step: "any", "aria-invalid": wrong };
+  return h("div", { class: "side" },
+    h("label", {}, h("span", {}, NAMES[side]), number(`${LONG[side]} in pixels`, Math.round(box[side] * 10) / 10, put, more)),
+    states(box, side));
+}
+
+/** @type {readonly [D.Align, string][]} */
+const ALIGNS = [
+  ["left", "Align left"], ["centre", "Centre"], ["right", "Align right"],
+  ["top", "Align top"], ["middle", "Align middle"], ["bottom", "Align bottom"],
+];
+/** @type {readonly [string, string][]} */
+const KEEP = [
+  ["left_aligned", "Same left"], ["centered_with", "Same centre"], ["right_aligned", "Same right"],
+  ["same_width", "Same width"], ["same_height", "Same height"], ["top_aligned", "Same top"],
+];
+const GROUPS = /** @type {const} */ (["column", "row", "grid"]);
+
+/** @param {readonly Box[]} boxes @param {State} state */
+function manyBoxes(boxes, state) {
+  const ids = boxes.map((box) => box.id);
+  const few = { disabled: boxes.length < 3 };
+  /** All others to the first. @param {string} is */
+  const keep = (is) => edit((d) => ids.slice(1).reduce((next, id) => D.related(next, id, is, ids[0]), d));
+  return h("section", { key: "many", class: "properties" },
+    h("h2", {}, `${boxes.length} elements`, acts(boxes.every((box) => box.locked))),
+    h("h3", {}, "Line up now"),
+    h("div", { class: "aligns", role: "group", "aria-label": "Align and distribute" },
+      ALIGNS.map(([how, text]) => button(how, text, () => edit((d) => D.aligned(d, ids, how)))),
+      button("space-x", "Equal gaps across (Alt H)", () => edit((d) => D.distributed(d, ids, "x")), few),
+      button("space-y", "Equal gaps down (Alt V)", () => edit((d) => D.distributed(d, ids, "y")), few)),
+    h("h3", {}, "Wish for every layout"),
+    h("div", { class: "row" },
+      press([icon("relate"), "Relate…"], relateSelected, { "aria-haspopup": "menu", disabled: boxes.length !== 2, title: "Relate the two (L)" }),
+      state.features.groups && GROUPS.map((kind) =>
+        press([icon(kind), kind[0].toUpperCase() + kind.slice(1)], () => edit((d) => D.grouped(d, ids, kind)), { key: kind }))),
+    h("div", { class: "row keep" },
+      KEEP.filter(([is]) => state.features.relations.has(is)).map(([is, text]) => press(text, () => keep(is), { key: is }))),
+    h("h3", {}, "All values are"),
+    h("div", { class: "row" }, WISHES.map((wish) =>
+      press(`${SIGNS[wish]} ${wish}`, () => edit((d) => D.SIDES.reduce((next, side) => D.wished(next, ids, side, wish), d)),
+        { key: wish, title: MEANS[wish] }))));
+}

@@ -1,0 +1,70 @@
+/** The document in the address of the page, and in the browser's memory. */
+import { blank } from "./doc.js";
+
+/** @typedef {import("./types.js").Doc} Doc */
+/** @typedef {{doc: Doc, seed: number}} Saved */
+
+const KEY = "layoutdm-studio";
+
+/** @param {Blob} blob @param {CompressionStream | DecompressionStream} by */
+const through = (blob, by) => new Response(blob.stream().pipeThrough(/** @type {any} */ (by)));
+
+/** @param {Saved} saved @returns {Promise<string>} */
+export async function encode({ doc, seed }) {
+  const text = JSON.stringify({ v: 1, seed, doc: { ...doc, picture: null } });
+  const packed = await through(new Blob([text]), new CompressionStream("deflate-raw")).arrayBuffer();
+  const letters = Array.from(new Uint8Array(packed), (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** @param {string} code @returns {Promise<Saved | null>} */
+export async function decode(code) {
+  try {
+    const letters = atob(code.replaceAll("-", "+").replaceAll("_", "/"));
+    const packed = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+    const text = await through(new Blob([packed]), new DecompressionStream("deflate-raw")).text();
+    return checked(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A saved document that is whole; what other versions left out gets its usual value.
+ * @param {any} data
+ * @returns {Saved | null}
+ */
+export function checked(data) {
+  const doc = data?.doc;
+  const number = (/** @type {any} */ v) => typeof v === "number" && Number.isFinite(v);
+  const right =
+    doc && Array.isArray(doc.boxes) && Array.isArray(doc.relations) && number(doc.canvas?.width) && number(doc.canvas?.height) &&
+    doc.canvas.width > 0 && doc.canvas.height > 0 &&
+    doc.boxes.every((/** @type {any} */ b) =>
+      typeof b?.id === "string" && typeof b.label === "string" && b.wish && [b.x, b.y, b.w, b.h].every(number));
+  if (!right) return null;
+  const groups = Array.isArray(doc.groups) ? doc.groups.filter((/** @type {any} */ g) => Array.isArray(g?.of)) : [];
+  return { doc: { ...blank("", doc.canvas), ...doc, groups }, seed: number(data.seed) ? data.seed : 0 };
+}
+
+/** @param {object} extra  settings of the page @param {Saved} saved @param {string} hash */
+export function remember(extra, saved, hash) {
+  const write = (/** @type {Doc} */ doc) => localStorage.setItem(KEY, JSON.stringify({ ...extra, hash, seed: saved.seed, doc }));
+  try {
+    write(saved.doc);
+  } catch {
+    // A large picture may not fit into the browser's memory; the rest does.
+    try {
+      write({ ...saved.doc, picture: null });
+    } catch { /* a browser without memory: the link still holds the request */ }
+  }
+}
+
+/** @returns {any} */
+export function recall() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "null");
+  } catch {
+    return null;
+  }
+}
