@@ -1,0 +1,158 @@
+"""Running text: paragraphs, headings, captions, footnotes, page headers and footers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layoutdm.pages import vocabulary
+from layoutdm.pages.blocks.brush import Brush
+from layoutdm.pages.content import Text, date, person
+from layoutdm.pages.fitting import (
+    Flow,
+    Lines,
+    fit_lines,
+    last_share,
+    lead_in,
+    one_line,
+    set_line,
+    set_text,
+)
+from layoutdm.pages.truth import Box
+
+TITLE_FROM = 0.45  # of the page's width: a heading this wide near the top is the page's title
+TITLE_WITHIN = 0.35
+NARROW = 7.0  # sizes: a heading of so little width has one or two words
+TALL = 2.0  # lines: from this height on a page header has several
+
+
+def paragraph(brush: Brush, box: Box) -> None:
+    """Body text, justified or ragged, with the page's own size."""
+    style, random = brush.style, brush.random
+    lines = fit_lines(box[3] - box[1], style.face(), style.leading)
+    indent = style.indent * lines.face.size if lines.count > 2 else 0.0
+    how = Flow(style.justified, min(indent, 0.2 * (box[2] - box[0])),
+               last=last_share(random, lines.count), stop=not brush.text.own)  # fmt: skip
+    set_text(brush.sheet, box, brush.text.prose(random), lines, style.ink, how)
+
+
+def heading(brush: Brush, box: Box) -> None:
+    """A title or section heading: its size comes from the box, within what is usual."""
+    style, random, sheet = brush.style, brush.random, brush.sheet
+    width, height = box[2] - box[0], box[3] - box[1]
+    top = box[1] < TITLE_WITHIN * sheet.image.height and width > TITLE_FROM * sheet.image.width
+    largest = 2.6 if top and height > 1.6 * style.size else 1.35
+    base = style.heading(style.size)
+    wanted = min(max(height / base.line, 0.8), largest)
+    if wanted * base.line * 1.6 < height:  # too tall for one line: two or more
+        wanted = min(wanted, max(1.2, height / base.line / 2.2))
+    lines = fit_lines(height, style.heading(style.size * wanted), 1.15, least=0.8, most=1.2)
+    flat = lines.count == 1 and lines.face.size < 0.95 * style.size
+    if flat:  # capitals have no descenders, so that a flat box holds a larger size
+        size = min(style.size, lines.face.size * height / max(lines.face.ascent + 0.5, 1))
+        face = style.heading(size)
+        lines = Lines(face, 1, min(face.ascent, height), 0.0)
+    words = _heading_words(brush, top, lines.count, width / max(lines.face.size, 1))
+    words = (word.upper() for word in words) if flat else words
+    colour = style.accent if style.heads_in_colour else style.ink
+    last = 1.0 if lines.count == 1 else random.uniform(0.5, 1.0)
+    set_text(sheet, box, words, lines, colour, Flow(justified=False, last=last))
+
+
+def _heading_words(brush: Brush, top: bool, lines: int, sizes: float) -> Iterator[str]:
+    style, random, text = brush.style, brush.random, brush.text
+    start: list[str] = []
+    if not top and not text.own and text.name == "en" and random.random() < 0.6:
+        fitting = [s for s in vocabulary.SECTIONS if 0.3 * sizes < 0.52 * len(s) < 0.95 * sizes]
+        if fitting and lines == 1:
+            chosen = random.choice(fitting)
+            yield from (chosen.upper() if style.capitals else chosen).split()
+            return
+    if style.numbered and not top:
+        start = [f"{random.randint(1, 7)}.{random.randint(1, 5)}"]
+    # A narrow box holds a word or two: names of things, not the little words between them.
+    words = _phrases(text, brush, 1 if sizes < NARROW else 6)
+    for index, word in enumerate(lead_in(start, words)):
+        if style.capitals and not top:
+            yield word.upper()
+        else:
+            yield word[:1].upper() + word[1:] if index == len(start) else word
+
+
+def _phrases(text: Text, brush: Brush, count: int) -> Iterator[str]:
+    while True:
+        yield from text.phrase(brush.random, count)
+
+
+def tiny(brush: Brush, box: Box) -> None:
+    """One short word or number, as large as fits: for boxes in which no line found room."""
+    left, top, right, bottom = box
+    for size in range(min(round(bottom - top) + 2, 14), 3, -1):
+        face = brush.style.face(size / brush.style.size)
+        for word in (*brush.text.phrase(brush.random, 3), str(brush.page % 9 + 1)):
+            glyphs = face.word(word)
+            wide, tall = glyphs.ink[2] - glyphs.ink[0], glyphs.ink[3] - glyphs.ink[1]
+            if 0 < wide <= right - left and 0.6 * (bottom - top) <= tall <= bottom - top:
+                return brush.sheet.write(word, left, bottom - glyphs.ink[3], face, brush.style.ink)
+    return None
+
+
+def caption(brush: Brush, box: Box, lead: list[str] | None = None) -> None:
+    """`Figure 3.` and a sentence, smaller than the body; `lead` are other words to begin with."""
+    style, random = brush.style, brush.random
+    lines = fit_lines(box[3] - box[1], style.face(0.9), style.leading)
+    number = random.randint(1, 9)
+    if lead is None:
+        # The word for a figure is known in English only.
+        english = not brush.text.own and brush.text.name == "en"
+        lead = style.caption.format(number).split() if english else [f"{number}."]
+    how = Flow(style.justified, last=last_share(random, lines.count), stop=not brush.text.own)
+    set_text(brush.sheet, box, lead_in(lead, brush.text.prose(random)), lines, style.ink, how)
+
+
+def footnote(brush: Brush, box: Box) -> None:
+    """A small note with its number in front."""
+    style, random = brush.style, brush.random
+    lines = fit_lines(box[3] - box[1], style.face(0.8), style.leading)
+    mark = random.choice(("1", "2", "3", "*", "†"))
+    words = lead_in([mark], brush.text.prose(random))
+    how = Flow(style.justified, last=last_share(random, lines.count), stop=not brush.text.own)
+    set_text(brush.sheet, box, words, lines, style.ink, how)
+
+
+def running(brush: Brush, box: Box) -> None:
+    """A page header or footer: a number, a running title, a date, a name."""
+    style, random, sheet = brush.style, brush.random, brush.sheet
+    left, top, right, bottom = box
+    height = bottom - top
+    if height > TALL * style.face().line:  # an address, a notice: as running text
+        return caption(brush, box, lead=[])
+    # Figures have no descenders, so a line of them is to fill two thirds of the box.
+    size = max(0.82 * style.size, height)
+    face = one_line(height, style.face(size / style.size)).face
+    y = top + (height + face.ascent - face.descent) / 2
+    number = str(brush.page + 1)
+    title = brush.text.phrase(random, 4)
+    title[0] = title[0][:1].upper() + title[0][1:]
+    side = random.choice((title, date(random).split(), [person(random)], title))
+    fits = sum(face.width(w) + face.space for w in side) + 3 * face.space
+    if right - left < fits + face.width(number):
+        words = [number] if face.width(number) < right - left else ["1"]
+        if right - left > 4 * face.size:
+            words = _fitting(side, face.width, face.space, right - left)
+        set_line(sheet, words or [number], (left, right), y, face, style.ink, justified=False)
+        return None
+    set_line(sheet, side, (left + 1, right), y, face, style.ink, justified=False)
+    sheet.line += 1
+    sheet.write(number, right - face.width(number) - 1, y, face, style.ink)
+    return None
+
+
+def _fitting(words: list[str], width: object, space: float, room: float) -> list[str]:
+    kept: list[str] = []
+    used = 0.0
+    for word in words:
+        used += width(word) + (space if kept else 0.0)  # type: ignore[operator]
+        if used > room:
+            break
+        kept.append(word)
+    return kept
