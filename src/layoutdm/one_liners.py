@@ -122,23 +122,29 @@ class OneLiners:
     def as_png(self, path: Name) -> Path:
         return self.save(path, "png")
 
+    def as_jpg(self, path: Name) -> Path:
+        return self.save(path, "jpg")
+
+    def as_pdf(self, path: Name) -> Path:
+        return self.save(path, "pdf")
+
     def as_pptx(self, path: Name) -> Path:
         return self.save(path, "pptx")
 
     def as_image(self, height: int | None = None) -> Image:
         """As a Pillow image whose canvas is `height` pixels high."""
-        from layoutdm.formats.png import to_image
+        from layoutdm.pictures.png import to_image
 
         return to_image(self._layout, height)
 
     def as_svg(self) -> str:
-        from layoutdm.formats.svg import to_svg
+        from layoutdm.pictures.svg import to_svg
 
         return to_svg(self._layout)
 
     def as_html(self, mode: str = "absolute") -> str:
         """As a page of its own; `mode` is absolute or grid."""
-        from layoutdm.formats.html import to_html
+        from layoutdm.pictures.html import to_html
 
         return to_html(self._layout, mode=mode)
 

@@ -9,25 +9,33 @@ from importlib import import_module
 import typer
 
 from layoutdm import __version__
+from layoutdm.cli.scaling import bare_ray
 from layoutdm.errors import LayoutdmError
+from layoutdm.extras import EXTRAS, sentence
 
 # Each command is a module of this package with a function of the same name. The modules import
 # what they need inside the function, so that `layoutdm --help` stays fast.
 COMMANDS = (
     "generate",
+    "pages",
     "models",
     "labels",
     "schema",
     "convert",
     "render",
+    "tidy",
     "stats",
     "validate",
     "train",
+    "systems",
+    "paper",
     "push",
     "pull",
     "fit-features",
     "score",
     "evaluate",
+    "serve",
+    "studio",
 )
 
 app = typer.Typer(
@@ -64,12 +72,17 @@ def _register() -> None:
 
 
 def main() -> None:
-    """Entry point: exit code 0, 1 (bad input) or 2 (usage)."""
+    """Entry point: exit code 0, 1 (bad input), 2 (usage) or 3 (wishes missed, --require)."""
     _register()
     try:
-        app()
+        app(args=bare_ray(sys.argv[1:]))
     except LayoutdmError as error:
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        _fail(sentence(package, "this command"))
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -12,23 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from layoutdm.cli.options import (
+    AsJson,
+    InputFormat,
+    OnError,
+    ShowProgress,
+    check_choice,
+    check_input,
+    output_format,
+)
+from layoutdm.cli.options import source as layouts_of
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats.table import WRITE, listed
 
 if TYPE_CHECKING:
     from layoutdm.formats import Problems
     from layoutdm.layout import Layout
 
-FROM_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, rico or publaynet."
-TO_HELP = "jsonl, coco, yolo, voc, labelstudio, csv, parquet, svg, png, html or pptx."
-
-OnError = Annotated[
-    str,
-    typer.Option(
-        "--on-error",
-        metavar="raise|skip",
-        help="What to do about a bad record: stop, or leave it out and list it at the end.",
-    ),
-]
+TO_HELP = f"{listed(WRITE)}."
 
 
 def convert(
@@ -36,12 +37,8 @@ def convert(
     target: Annotated[
         Path, typer.Argument(metavar="DST", help="File or folder to write; - is standard output.")
     ],
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help=FROM_HELP)
-    ] = None,
-    target_format: Annotated[
-        str | None, typer.Option("--to", metavar="FORMAT", help=TO_HELP)
-    ] = None,
+    source_format: InputFormat = None,
+    target_format: Annotated[str | None, output_format(TO_HELP)] = None,
     on_error: OnError = "raise",
     kind: Annotated[
         str | None,
@@ -49,13 +46,8 @@ def convert(
             "--kind", metavar="KIND", help="Label Studio only: annotations or predictions."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print a summary as JSON on standard output.")
-    ] = False,
-    progress: Annotated[
-        bool | None,
-        typer.Option("--progress/--no-progress", help="Show a bar; by default on a terminal."),
-    ] = None,
+    as_json: AsJson = False,
+    progress: ShowProgress = None,
 ) -> None:
     """Convert layouts from one format to another.
 
@@ -75,9 +67,9 @@ def convert(
     from layoutdm import formats
     from layoutdm.cli.progress import reading
 
-    check_choice(source_format, formats.READ, "--from")
+    check_input(source_format, on_error)
     check_choice(target_format, formats.WRITE, "--to")
-    check_choice(on_error, ("raise", "skip"), "--on-error")
+    source = layouts_of(source)
     check_choice(kind, ("annotations", "predictions"), "--kind")
     piped = str(target) == "-"
     if piped and as_json:
@@ -112,14 +104,6 @@ def convert(
         f"{counted(bar.layouts, 'layout')}, {counted(bar.elements, 'element')}",
         file=sys.stderr,
     )
-
-
-def check_choice(value: str | None, allowed: Iterable[str], option: str) -> None:
-    """A wrong word on the command line is a usage error."""
-    if value is not None and value not in allowed:
-        raise typer.BadParameter(
-            f"must be one of {', '.join(allowed)}, got {value!r}", param_hint=option
-        )
 
 
 def counted(number: int, thing: str) -> str:

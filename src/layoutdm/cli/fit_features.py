@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from layoutdm.cli.convert import say
+from layoutdm.cli.options import AsJson, InputFormat, OnError, Threads, check_input
+from layoutdm.cli.options import source as layouts_of
+from layoutdm.extras import need
+
+if TYPE_CHECKING:
+    from layoutdm.data import Dataset
+    from layoutdm.metrics.features import FeatureNetwork
 
 
 def fit_features(
     data: Annotated[
         str, typer.Argument(help="Data set: a file or folder in any readable format, or a name.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write; an unfinished run in it goes on.")],
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder, or begin one.")
+    ] = False,
     minutes: Annotated[float, typer.Option(help="Time budget; small sets stop earlier.")] = 15.0,
     steps: Annotated[
         int | None,
@@ -31,8 +45,10 @@ def fit_features(
         bool, typer.Option("--published", help="Noise as in the published recipe: one size only.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Start of all random draws.")] = 0,
-    threads: Annotated[int, typer.Option(help="Cores to use; 0 takes all.")] = 0,
-    format: Annotated[str | None, typer.Option(help="Format of the data, if not obvious.")] = None,
+    threads: Threads = None,
+    format: InputFormat = None,
+    on_error: OnError = "raise",
+    as_json: AsJson = False,
 ) -> None:
     """Train the feature network that FID, precision, recall, density and coverage need.
 
@@ -49,11 +65,14 @@ def fit_features(
 
         layoutdm score out.jsonl --reference test.jsonl --features my_features
     """
+    check_input(format, on_error)
+    need("fit-features", "torch", "onnx")
     import torch
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from layoutdm.data import open as open_data
+    from layoutdm.formats.problems import Problems
     from layoutdm.metrics.features import load_features
     from layoutdm.train.features import FeatureTraining, train_features
     from layoutdm.train.features_data import Noise
@@ -68,9 +87,13 @@ def fit_features(
         noise=Noise(published=published),
         seed=seed,
     )
-    if threads > 0:
+    if threads:
         torch.set_num_threads(threads)
-    dataset = open_data(data, format=format, max_elements=max_elements, portrait=False)
+    problems = Problems(skip=on_error == "skip")
+    dataset = open_data(
+        layouts_of(data), format=format, max_elements=max_elements, portrait=False,
+        problems=problems,
+    )  # fmt: skip
     console = Console(stderr=True)
     with Progress(
         TextColumn("training"),
@@ -88,10 +111,24 @@ def fit_features(
             out,
             settings,
             max_elements=max_elements,
+            resume=resume,
             on_progress=lambda done, text: progress.update(task, completed=done, description=text),
         )
-    network = load_features(out)
-    chosen = report.chosen
+    network, chosen = load_features(out), report.chosen
+    say(problems)
+    floor = _floor(network, dataset)
+    if as_json:
+        record = {
+            "folder": str(out),
+            "hash": network.hash,
+            "labels": list(network.labels),
+            "steps": report.steps,
+            "stopped_early": report.stopped_early,
+            "floor": floor,
+            **asdict(chosen),
+        }
+        print(json.dumps(record, indent=2))
+        return
     print(f"feature network  {out}  hash {network.hash}")
     print(f"labels           {', '.join(network.labels)}")
     stop = ", stopped early" if report.stopped_early else ""
@@ -101,12 +138,16 @@ def fit_features(
         f"{100 * chosen.val_label_accuracy:.1f} %, boxes off by {chosen.val_box_error:.4f}, "
         f"noise judged rightly {100 * chosen.val_noisy_accuracy:.1f} %"
     )
-    test = dataset.splits.get("test", ())
-    if len(test) > 1 and len(dataset["val"]) > 1:
-        from layoutdm.metrics.fid import fid
+    if floor is not None:
+        val, test = (len(dataset[split]) for split in ("val", "test"))
+        print(f"floor            FID {floor:.2f} between val ({val}) and test ({test})")
 
-        floor = fid(network.extract(dataset["val"]), network.extract(test))
-        print(
-            f"floor            FID {floor:.2f} between val ({len(dataset['val'])}) "
-            f"and test ({len(test)})"
-        )
+
+def _floor(network: FeatureNetwork, dataset: Dataset) -> float | None:
+    """FID between two real splits; None where one is too small."""
+    from layoutdm.metrics.fid import fid
+
+    test = dataset.splits.get("test", ())
+    if min(len(test), len(dataset["val"])) < 2:
+        return None
+    return fid(network.extract(dataset["val"]), network.extract(test))

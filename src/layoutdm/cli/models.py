@@ -20,19 +20,18 @@ def models(
     """
     import json
 
-    from layoutdm.model.config import ModelConfig
-    from layoutdm.model.store import embedded
+    from layoutdm.model.store import embedded, read_config
 
     rows = []
     for name, folder in embedded().items():
-        config = ModelConfig.read(folder)
+        config = read_config(folder)
         size = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
         rows.append(
             {
                 "name": name,
-                "labels": len(config.labels),
-                "max_elements": config.max_elements,
-                "canvas": list(config.canvas),
+                "labels": len(config["labels"]),
+                "max_elements": config["max_elements"],
+                "canvas": config.get("canvas") or [1.0, 1.0],
                 "megabytes": round(size / 1e6, 1),
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -10,16 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from layoutdm.cli.convert import OnError, check_choice, say
+from layoutdm.cli.convert import say
+from layoutdm.cli.options import InputFormat, OnError, check_choice, check_input, output_format
+from layoutdm.cli.options import source as layouts_of
 from layoutdm.errors import LayoutdmError
+from layoutdm.formats.table import FORMATS, PICTURES, listed
 
 if TYPE_CHECKING:
     from layoutdm.formats import Problems
     from layoutdm.formats.files import Progress
     from layoutdm.layout import Layout
 
-PICTURES = ("png", "svg", "html", "pptx")
-SUFFIXES = {f".{name}": name for name in PICTURES} | {".htm": "html"}
+_ENDINGS = listed(tuple(f".{name}" for name in PICTURES))
+SUFFIXES = {end: format.name for format in FORMATS if format.picture for end in format.suffixes}
 
 
 def render(
@@ -28,7 +32,7 @@ def render(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="File to write: .png, .svg, .html or .pptx; or a folder."),
+        typer.Option("--out", "-o", help=f"File to write, named {_ENDINGS}; or a folder."),
     ],
     count: Annotated[
         int, typer.Option("--count", "-n", min=1, help="How many layouts at most.")
@@ -45,13 +49,15 @@ def render(
         typer.Option("--mode", help="HTML of one layout: absolute (default) or grid."),
     ] = None,
     labels: Annotated[
-        bool, typer.Option("--labels/--no-labels", help="Write names into the boxes.")
+        bool, typer.Option("--labels/--no-labels", help="Write labels into the boxes.")
     ] = True,
-    source_format: Annotated[
-        str | None, typer.Option("--from", help="Format of SRC, when it is not recognised.")
-    ] = None,
+    names: Annotated[
+        bool,
+        typer.Option("--names", help="Write the elements' own names, where they have one."),
+    ] = False,
+    source_format: InputFormat = None,
     target_format: Annotated[
-        str | None, typer.Option("--to", help="png, svg, html or pptx, when --out does not say.")
+        str | None, output_format(f"{listed(PICTURES)}, when --out does not say.")
     ] = None,
     on_error: OnError = "raise",
 ) -> None:
@@ -73,8 +79,7 @@ def render(
     from layoutdm import formats
     from layoutdm.cli.progress import reading
 
-    check_choice(on_error, ("raise", "skip"), "--on-error")
-    check_choice(source_format, formats.READ, "--from")
+    check_input(source_format, on_error)
     check_choice(target_format, PICTURES, "--to")
     check_choice(mode, ("absolute", "grid"), "--mode")
     kind = target_format or SUFFIXES.get(out.suffix.lower())
@@ -83,12 +88,12 @@ def render(
             f"{out}: the kind of picture is not clear; end the name with "
             f"{', '.join('.' + name for name in PICTURES)}, or give one of them with --to"
         )
-    options: dict[str, Any] = {"labels": labels}
+    options: dict[str, Any] = {"labels": labels, "names": names}
     if mode is not None:
         if kind != "html":
             raise typer.BadParameter(f"is for html only, not {kind}", param_hint="--mode")
         options["mode"] = mode
-    if columns is not None and kind != "pptx":
+    if columns is not None and kind not in ("pptx", "pdf"):
         options["columns"] = columns
     problems = formats.Problems(skip=on_error == "skip")
     with reading(source, show=None) as bar:
@@ -99,7 +104,18 @@ def render(
         raise LayoutdmError(f"{source}: holds no layout; it should hold at least one{why}")
     formats.write(chosen, out, kind, **options)
     say(problems)
+    if mode == "grid":
+        _say_overlaps(chosen)
     print(f"{out}: {len(chosen)} layout{'' if len(chosen) == 1 else 's'}")
+
+
+def _say_overlaps(layouts: list[Layout]) -> None:
+    """On stderr, what a grid cannot show well."""
+    from layoutdm.pictures.html import overlap_note
+
+    for layout in layouts:
+        if note := overlap_note(layout):
+            print(f"layout {layout.id}: {note}" if layout.id else note, file=sys.stderr)
 
 
 def choose(layouts: Iterable[Layout], count: int, seed: int | None) -> list[Layout]:
@@ -128,7 +144,7 @@ def _read(
     from layoutdm import formats
     from layoutdm.data.sources import find
 
-    found = find(source, format)
+    found = find(layouts_of(source), format)
     for paths in found.files.values():
         for path in paths:
             yield from formats.read(path, found.format, problems, progress)

@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from layoutdm.cli.convert import OnError, check_choice, say
+from layoutdm.cli.convert import say
+from layoutdm.cli.options import AsJson, InputFormat, OnError, check_choice, check_input
+from layoutdm.cli.options import source as layouts_of
 
 
 def stats(
     source: Annotated[
         str, typer.Argument(metavar="SRC", help="File or folder of layouts, or `sample`.")
     ],
-    source_format: Annotated[
-        str | None, typer.Option("--from", help="Format of SRC, when it is not recognised.")
-    ] = None,
+    source_format: InputFormat = None,
     split: Annotated[
         str | None, typer.Option("--split", help="Count one split only: train, val or test.")
     ] = None,
@@ -26,7 +26,7 @@ def stats(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write a page with plots: report.html.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    as_json: AsJson = False,
     on_error: OnError = "raise",
 ) -> None:
     """Show what a data set is made of: counts, labels, elements per layout, duplicates.
@@ -56,15 +56,14 @@ def stats(
     from layoutdm.data.report import report
     from layoutdm.data.splits import SPLITS
 
-    check_choice(source_format, formats.READ, "--from")
-    check_choice(on_error, ("raise", "skip"), "--on-error")
+    check_input(source_format, on_error)
     check_choice(split, SPLITS, "--split")
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise typer.BadParameter(f"must end in .html, got {out}", param_hint="--out")
     problems = formats.Problems(skip=on_error == "skip")
     with reading(Path(source).name, None) as bar:
         result = report(
-            source,
+            layouts_of(source),
             format=source_format,
             split=split,
             filters=filters,
@@ -72,8 +71,8 @@ def stats(
             progress=bar.bytes,
         )
     if out is not None:
+        from layoutdm.atomic import replacing
         from layoutdm.data.statistics_page import to_page
-        from layoutdm.formats.files import replacing
 
         with replacing(out) as part:
             part.write_text(to_page(result), encoding="utf-8")

@@ -14,7 +14,7 @@ from rich.text import Text
 from layoutdm.data.figures import by_count, percent, split_table
 from layoutdm.data.report import Report
 from layoutdm.data.statistics import Statistics
-from layoutdm.formats.palette import colour
+from layoutdm.pictures.palette import scheme
 
 BAR = 24  # characters
 
@@ -73,12 +73,13 @@ def _labels(total: Statistics, fancy: bool) -> Table:
     for heading in ("in layouts", "mean size"):
         table.add_column(heading, justify="right")
     most = max((stats.elements for stats in total.labels.values()), default=0)
+    colours = scheme(total.labels)
     for label, stats in by_count(total):
         table.add_row(
             Text(label),
             f"{stats.elements:,}",
             percent(stats.elements, total.elements),
-            Text(_bar(stats.elements, most, fancy), style=colour(label)),
+            Text(_bar(stats.elements, most, fancy), style=colours.colour(label)),
             percent(stats.layouts, total.layouts),
             f"{stats.mean_width:.3f} {'×' if fancy else 'x'} {stats.mean_height:.3f}",
         )

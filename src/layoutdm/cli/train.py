@@ -7,20 +7,36 @@ from typing import Annotated
 
 import typer
 
+from layoutdm.cli.options import (
+    INPUT,
+    AsJson,
+    InputFormat,
+    OnError,
+    Settings,
+    Threads,
+    check_input,
+)
+
 
 def train(
     data: Annotated[
         str, typer.Argument(help="Data set: a file or folder in any readable format, or a name.")
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the model to.")],
+    system: Annotated[
+        str, typer.Option(help="layoutdm, or a system of the paper; see `layoutdm systems`.")
+    ] = "layoutdm",
+    size: Annotated[
+        str, typer.Option(help="Of a system of the paper: compact or published.")
+    ] = "compact",
     preset: Annotated[
-        str, typer.Option(help="element (small and fast), paper (as published) or tiny.")
-    ] = "element",
-    minutes: Annotated[float | None, typer.Option(help="Budget in minutes of training.")] = None,
+        str, typer.Option(help="recipe (the usual), paper (as published) or tiny (to try).")
+    ] = "recipe",
+    minutes: Annotated[float | None, typer.Option(help="Budget in minutes, of all.")] = None,
     epochs: Annotated[float | None, typer.Option(help="Budget in passes over the data.")] = None,
     steps: Annotated[int | None, typer.Option(help="Budget in steps.")] = None,
     base: Annotated[
-        str | None, typer.Option("--from", help="Fine-tune this model: a folder or a name.")
+        str | None, typer.Option("--base", help="Fine-tune this model: a folder or a name.")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in the folder.")
@@ -34,33 +50,29 @@ def train(
         int | None, typer.Option(help="Leave longer layouts out; 25 by default.")
     ] = None,
     bins: Annotated[
-        str | None, typer.Option(help="kmeans, uniform, percentile or percentile-unique.")
+        str | None, typer.Option(help="measured, kmeans, uniform, percentile, percentile-unique.")
     ] = None,
-    bin_count: Annotated[int | None, typer.Option(help="Bins per attribute.")] = None,
+    bin_count: Annotated[int | None, typer.Option(help="Bins per attribute, at most.")] = None,
     portrait: Annotated[bool, typer.Option(help="Leave landscape layouts out.")] = False,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave unreadable records out and count them.")
-    ] = False,
+    on_error: OnError = "raise",
     seed: Annotated[int | None, typer.Option(help="Start of all random draws.")] = None,
-    threads: Annotated[int, typer.Option(help="CPU cores to use; 0 lets torch choose.")] = 0,
+    threads: Threads = None,
     precision: Annotated[
-        str | None, typer.Option(help="no (float32), fp16 or bf16; for GPUs.")
+        str | None, typer.Option(help="auto (bf16 where there is such hardware), fp32 or bf16.")
     ] = None,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write TensorBoard files.")
     ] = False,
-    format: Annotated[str | None, typer.Option(help="Format of the data, if not obvious.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any other setting, NAME=VALUE; may be repeated."),
-    ] = None,
+    format: InputFormat = None,
+    settings: Settings = None,
+    as_json: AsJson = False,
 ) -> None:
     """Train a model on your own layouts and write a folder that `generate --model` uses.
 
-    It fits the bins, trains, keeps the weights with the best bound on the val split and writes
-    model.onnx, config.json, a model card and the curves, and labels.npz with label_epochs. A run
-    that was interrupted goes on with --resume. Several GPUs or machines: put `accelerate launch`
-    and `-m layoutdm` in front.
+    It is the recipe that made the embedded models: what fits the data is measured from them, the
+    weights with the best figure on the val split are kept, and model.onnx, labels.npz,
+    config.json, a model card and the curves are written. A run that was interrupted goes on with
+    --resume. Several GPUs or machines: put `accelerate launch` and `-m layoutdm` in front.
 
     Examples:
 
@@ -68,12 +80,21 @@ def train(
 
         layoutdm train pages.json --out my_model --preset tiny --epochs 5
 
-        layoutdm train posters/ --out my_model --from rico25 --minutes 10
+        layoutdm train posters/ --out my_model --base rico25 --minutes 10
+
+        layoutdm train posters/ --out my_model --system layouttrans --minutes 20
 
         layoutdm train posters/ --out my_model --resume
 
         accelerate launch -m layoutdm train rico/ --out my_model --preset paper --epochs 50
     """
+    if format is not None and format not in INPUT:
+        raise typer.BadParameter(
+            f"is the format of the data ({', '.join(INPUT)}), got {format!r}; "
+            "a model to fine-tune is given with --base",
+            param_hint="--from",
+        )
+    check_input(format, on_error)
     from layoutdm.cli.training import TrainOptions, run_training
 
     given = {
@@ -89,6 +110,22 @@ def train(
         "seed": seed,
         "precision": precision,
     }
+    if system != "layoutdm":
+        from layoutdm.baselines.systems import facts_of
+        from layoutdm.cli.train_system import run_system
+        from layoutdm.data import open as open_data
+        from layoutdm.formats.problems import Problems
+
+        facts_of(system)
+        del given["max_elements"]
+        dataset = open_data(
+            data, format=format, max_elements=max_elements or 25, portrait=portrait,
+            problems=Problems(skip=on_error == "skip"),
+        )  # fmt: skip
+        run_system(
+            dataset, system, out, size=size, changes=given, resume=resume, threads=threads or 0
+        )
+        return
     run_training(
         TrainOptions(
             data=data,
@@ -99,9 +136,10 @@ def train(
             changes={name: value for name, value in given.items() if value is not None},
             settings=list(settings or []),
             portrait=portrait,
-            skip_bad=skip_bad,
-            threads=threads,
+            skip_bad=on_error == "skip",
+            threads=threads or 0,
             tensorboard=tensorboard,
             format=format,
+            as_json=as_json,
         )
     )

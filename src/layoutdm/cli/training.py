@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from layoutdm.cli.options import source as layouts_of
 from layoutdm.data import Dataset
 from layoutdm.errors import LayoutdmError
+from layoutdm.extras import need
+
+if TYPE_CHECKING:
+    from layoutdm.train.recipe import Settings
 
 BUDGETS = ("minutes", "epochs", "steps")
+WATCHED = (*BUDGETS, "patience", "validations", "checkpoint_minutes")  # may change with --resume
+PART_OF = {
+    **dict.fromkeys((*WATCHED, "batch_size", "seed", "precision"), "budget"),
+    **dict.fromkeys(("max_elements", "bins", "bin_count"), "data"),
+    "learning_rate": "optimiser",
+}
 FINE_TUNING = 0.3  # of the preset's learning rate: the base model is already in a good place
 
 
@@ -30,46 +43,42 @@ class TrainOptions:
     threads: int
     tensorboard: bool
     format: str | None
+    as_json: bool = False
 
 
 def run_training(options: TrainOptions) -> None:
     """Train as the options say and print what came out."""
-    try:
-        import torch
-        from accelerate import PartialState
-    except ImportError as error:
-        raise LayoutdmError(
-            f"training needs the package {error.name!r}; install it with: "
-            "pip install 'layoutdm[train]'"
-        ) from None
+    need("training", "torch", "accelerate", "safetensors", "sklearn", "onnx", "matplotlib")
+    import torch
+    from accelerate import PartialState
+
     from layoutdm.cli.watch import TrainingWatch
-    from layoutdm.train.config import TrainConfig, preset, with_text
-    from layoutdm.train.run import check_folder, saved_config, train
+    from layoutdm.train.folder import Watching, check_folder, saved_settings
+    from layoutdm.train.recipe import Settings
+    from layoutdm.train.run import train
     from layoutdm.train.team import on_cpu
 
+    begun = time.monotonic()
     check_folder(options.out, resume=options.resume)
     if options.threads > 0:
         torch.set_num_threads(options.threads)
     base = _load_base(options.base) if options.base else None
-    saved = saved_config(options.out) if options.resume else None
-    if saved is not None:
-        config: TrainConfig = replace(saved, **_budget_only(options, saved))
-    else:
-        config = preset(options.preset)
-        if base is not None:
-            config = replace(config, learning_rate=FINE_TUNING * config.learning_rate)
-        config = with_text(replace(config, **options.changes), options.settings)
-    limit = base.tokenizer.max_elements if base is not None else config.max_elements
-    dataset = _open(options, limit)
+    record = saved_settings(options.out) if options.resume else None
+    saved = Settings.from_dict(record) if record is not None else None
+    settings = _resumed(options, saved) if saved else _settings(options, tuned=base is not None)
+    dataset = _open(options)
     main = PartialState(cpu=on_cpu()).is_main_process
     with TrainingWatch(quiet=not main) as watch, _Stopper() as stop:
-        watch.start(dataset, config, options.out)
+        shape = settings.network
+        watch.start(dataset, f"{shape.kind} network of width {shape.width}", options.out)
         if options.resume and saved is None:
             watch.notice(f"{options.out}: no run to go on with yet; a new one begins")
+        watching = Watching(
+            watch, options.tensorboard, stop, seconds_before=time.monotonic() - begun
+        )
         report = train(
-            dataset, config, options.out, base=base, resume=options.resume,
-            watcher=watch, tensorboard=options.tensorboard, stop=stop,
-        )  # fmt: skip
+            dataset, settings, options.out, base=base, resume=options.resume, watching=watching
+        )
     if not report.complete:
         if main:
             print(
@@ -78,29 +87,45 @@ def run_training(options: TrainOptions) -> None:
                 file=sys.stderr,
             )
         raise KeyboardInterrupt
-    if main:
+    if main and options.as_json:
+        print(json.dumps({**asdict(report), "folder": str(options.out)}, indent=2))
+    elif main:
         early = ", stopped early" if report.stopped_early else ""
-        print(f"model        {report.folder} ({report.parameters:,} parameters)")
+        print(f"model        {options.out} ({report.parameters:,} parameters)")
         print(
             f"training     {report.steps:,} steps, {report.epochs:.1f} epochs, "
             f"{report.minutes:.1f} minutes{early}"
         )
         print(
-            f"bound        {report.bound:.2f} nats per layout, {report.bits:.3f} bits per "
-            f"attribute on val, at step {report.best_step:,}"
+            f"val          {report.bound:.2f} nats per layout, "
+            f"{report.figures.get('bits', 0.0):.3f} bits per attribute, "
+            f"at step {report.best_step:,}"
         )
-        print(f"curves       {report.folder / 'curves.png'}")
-        print(f"try it       layoutdm generate --model {report.folder}")
+        print(f"curves       {options.out / 'curves.png'}")
+        print(f"try it       layoutdm generate --model {options.out}")
 
 
-def _open(options: TrainOptions, max_elements: int) -> Dataset:
+def _settings(options: TrainOptions, *, tuned: bool) -> Settings:
+    """The preset with what the options change."""
+    from layoutdm.train.recipe import preset, with_text
+
+    settings = preset(options.preset)
+    if tuned:
+        rate = FINE_TUNING * settings.optimiser.learning_rate
+        settings = settings.changed("optimiser", learning_rate=rate)
+    for name, value in options.changes.items():
+        settings = settings.changed(PART_OF[name], **{name: value})
+    return with_text(settings, options.settings)
+
+
+def _open(options: TrainOptions) -> Dataset:
     from layoutdm.data import open as open_data
     from layoutdm.formats.problems import Problems
 
     return open_data(
-        options.data,
+        layouts_of(options.data),
         format=options.format,
-        max_elements=max_elements,
+        max_elements=None,  # `train` leaves long layouts out, and says how many others would stay
         portrait=options.portrait,
         problems=Problems(skip=options.skip_bad),
     )
@@ -113,25 +138,29 @@ def _load_base(name: str) -> Any:
     return load_network(find(name))
 
 
-def _budget_only(options: TrainOptions, saved: Any) -> dict[str, Any]:
-    """A resumed run keeps its settings; only its budget and patience may change.
+def _resumed(options: TrainOptions, saved: Settings) -> Settings:
+    """A resumed run keeps its settings; only its budget and how it is watched may change.
 
     Giving a setting again is no change, so that a command can be repeated with --resume.
     """
-    from layoutdm.train.config import with_text
+    from layoutdm.train.recipe import with_text
 
-    wanted = with_text(replace(saved, **options.changes), options.settings)
+    wanted = saved
+    if any(name in options.changes for name in BUDGETS):
+        wanted = wanted.changed("budget", **dict.fromkeys(BUDGETS))
+    for name, value in options.changes.items():
+        wanted = wanted.changed(PART_OF[name], **{name: value})
+    wanted = with_text(wanted, options.settings)
     before, after = saved.to_dict(), wanted.to_dict()
-    fixed = [name for name in before if name not in (*BUDGETS, "patience")]
-    changed = [name for name in fixed if before[name] != after[name]]
-    if changed:
-        raise LayoutdmError(
-            f"--resume goes on with the settings of the run; {changed[0]} cannot change from "
-            f"{before[changed[0]]} to {after[changed[0]]}, only minutes, epochs, steps and patience"
-        )
-    budget = {name: value for name, value in options.changes.items() if name in BUDGETS}
-    cleared = dict.fromkeys(BUDGETS) if budget else {}
-    return {**cleared, **options.changes}
+    for part, values in before.items():
+        for name, value in values.items():
+            free = part == "budget" and name in WATCHED
+            if not free and value != after[part][name]:
+                raise LayoutdmError(
+                    f"--resume goes on with the settings of the run; {part}.{name} cannot change "
+                    f"from {value} to {after[part][name]}, only minutes, epochs, steps and patience"
+                )
+    return wanted
 
 
 class _Stopper:

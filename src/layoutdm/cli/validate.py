@@ -9,20 +9,17 @@ from typing import Annotated
 
 import typer
 
-from layoutdm.cli.convert import FROM_HELP, as_dict, check_choice, counted
+from layoutdm.cli.convert import as_dict, counted
+from layoutdm.cli.options import AsJson, InputFormat, ShowProgress, check_input
+from layoutdm.cli.options import source as layouts_of
 from layoutdm.errors import LayoutdmError
 
 
 def validate(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to check.")],
-    source_format: Annotated[
-        str | None, typer.Option("--from", metavar="FORMAT", help=FROM_HELP)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    progress: Annotated[
-        bool | None,
-        typer.Option("--progress/--no-progress", help="Show a bar; by default on a terminal."),
-    ] = None,
+    source_format: InputFormat = None,
+    as_json: AsJson = False,
+    progress: ShowProgress = None,
 ) -> None:
     """Check every record and list all problems; exit code 1 if there are any.
 
@@ -37,7 +34,8 @@ def validate(
     from layoutdm import formats
     from layoutdm.cli.progress import reading
 
-    check_choice(source_format, formats.READ, "--from")
+    check_input(source_format)
+    source = layouts_of(source)
     problems = formats.Problems(skip=True)
     labels: Counter[str] = Counter()
     found = source_format

@@ -10,7 +10,6 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from layoutdm.data import Dataset
-from layoutdm.train.config import TrainConfig
 from layoutdm.train.reporter import Evaluation, Progress
 
 
@@ -40,17 +39,16 @@ class TrainingWatch:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def start(self, dataset: Dataset, config: TrainConfig, out: Path) -> None:
+    def start(self, dataset: Dataset, network: str, out: Path) -> None:
         sizes = ", ".join(f"{len(part):,} {name}" for name, part in dataset.splits.items() if part)
         self._say(
-            f"{dataset.name}: {sizes} layouts, {len(dataset.labels)} labels; "
-            f"{config.kind} network of width {config.width} into {out}"
+            f"{dataset.name}: {sizes} layouts, {len(dataset.labels)} labels; {network} into {out}"
         )
 
     def progress(self, progress: Progress) -> None:
         self._loss = f"{progress.loss:.4f}"
         text = (
-            f"epoch {progress.epoch:.1f}  loss {self._loss}  bound {self._bound}  "
+            f"epoch {progress.epoch:.1f}  loss {self._loss}  val {self._bound}  "
             f"{progress.layouts_per_second:,.0f} layouts/s"
         )
         self._bar.update(self._task, completed=progress.done, description=text)
@@ -58,10 +56,12 @@ class TrainingWatch:
     def evaluation(self, evaluation: Evaluation) -> None:
         self._bound = f"{evaluation.bound:.2f}"
         best = "  best so far" if evaluation.best else ""
+        bits = evaluation.figures.get("bits")
+        further = f"  {bits:.3f} bits" if bits is not None else ""
         self._say(
             f"step {evaluation.step:>6}  epoch {evaluation.epoch:6.1f}  "
-            f"{evaluation.minutes:6.1f} min  loss {self._loss}  bound {self._bound} nats  "
-            f"{evaluation.bits:.3f} bits{best}"
+            f"{evaluation.minutes:6.1f} min  loss {self._loss}  "
+            f"val {self._bound} nats{further}{best}"
         )
 
     def notice(self, text: str) -> None:

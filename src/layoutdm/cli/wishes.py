@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from layoutdm.cli.request_file import read_request
 from layoutdm.errors import LayoutdmError
+from layoutdm.relations.table import NAMES, suggested
 
-RELATIONS = (
-    "above", "below", "left_of", "right_of", "overlapping", "smaller", "equal_size", "larger",
-    "top", "middle", "bottom",
-)  # fmt: skip
+RELATIONS = NAMES
 OF_CANVAS = ("top", "middle", "bottom")
-_SPOKEN = {"left of": "left_of", "right of": "right_of", "equal size": "equal_size"}
+_SPOKEN = {name.replace("_", " "): name for name in RELATIONS if "_" in name}
+_WORDS = "|".join(sorted((*RELATIONS, *_SPOKEN), key=len, reverse=True))
 _RELATION = re.compile(
-    rf"^(?P<of>.+?)\s+(?:is\s+)?(?P<is>{'|'.join((*RELATIONS, *_SPOKEN))})(?:\s+(?P<to>.+))?$"
+    rf"^(?P<of>.+?)\s+(?:is\s+)?(?P<is>{_WORDS})(?:\s+(?P<to>.+?))?(?:\s+by\s+(?P<gap>[\d.]+))?$",
+    re.IGNORECASE,
 )
 
 
@@ -39,7 +39,7 @@ class Wishes:
 
     def request(self) -> dict[str, Any]:
         """One request out of all of them; short forms add to what the file says."""
-        request = _load(self.spec) if self.spec is not None else {}
+        request = read_request(self.spec) if self.spec is not None else {}
         listed = [
             *request.get("elements", ()),
             *(_completed(self.complete) if self.complete else ()),
@@ -51,6 +51,11 @@ class Wishes:
             request["elements"] = _named(listed, related)
         if related:
             request["relations"] = [*request.get("relations", ()), *related]
+        for path in (self.refine, self.complete):
+            if path is not None and "canvas" not in request:
+                layout = _first_layout(path)
+                if (layout.width, layout.height) != (1.0, 1.0):
+                    request["canvas"] = {"width": layout.width, "height": layout.height}
         if self.complete and self.more is None:
             request.setdefault("more", True)
         if self.more is not None:
@@ -78,23 +83,32 @@ def element(text: str) -> dict[str, Any]:
     return record
 
 
-def relation(text: str) -> dict[str, str]:
-    """`hero below bar`, `hero is larger canvas`, `cta bottom` (of the canvas).
+def relation(text: str) -> dict[str, Any]:
+    """`hero below bar`, `hero is larger canvas`, `cta bottom` (of the canvas), `a below b by 0.02`.
 
     >>> relation("Text Button left of hero")
     {'of': 'Text Button', 'is': 'left_of', 'to': 'hero'}
     """
     found = _RELATION.match(" ".join(text.split()))
     if found is None:
+        meant = next((m for word in text.split() if (m := suggested(word))), None)
+        hint = f"did you mean {meant!r}? " if meant else ""
         raise LayoutdmError(
-            f'--relation {text!r}: write it as "hero below bar"; the relations are: '
+            f'--relation {text!r}: write it as "hero below bar"; {hint}the relations are: '
             f"{', '.join(RELATIONS)}"
         )
-    kind = _SPOKEN.get(found["is"], found["is"])
+    kind = _SPOKEN.get(found["is"].lower(), found["is"].lower())
     to = found["to"] or ("canvas" if kind in OF_CANVAS else None)
     if to is None:
         raise LayoutdmError(f'--relation {text!r}: say to what, as in "hero {found["is"]} bar"')
-    return {"of": found["of"], "is": kind, "to": to.removeprefix("of ").removeprefix("the ")}
+    wish: dict[str, Any] = {"of": found["of"], "is": kind}
+    wish["to"] = to.removeprefix("of ").removeprefix("the ")
+    if found["gap"]:
+        try:
+            wish["gap"] = float(found["gap"])
+        except ValueError:
+            raise LayoutdmError(f"--relation {text!r}: {found['gap']!r} is no distance") from None
+    return wish
 
 
 def number(text: str) -> int | dict[str, int]:
@@ -110,27 +124,6 @@ def number(text: str) -> int | dict[str, int]:
         bounds = {"min": found[1], "max": found[3]}
         return {key: int(value) for key, value in bounds.items() if value}
     raise LayoutdmError(f"--elements {text!r}: write a number (8) or bounds (6-12, 6-, -12)")
-
-
-def _load(source: str) -> dict[str, Any]:
-    """The request of a file, as plain data; what it says is checked later, all at once."""
-    where = "standard input" if source == "-" else source
-    try:
-        text = sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
-        data = json.loads(text)
-    except FileNotFoundError:
-        raise LayoutdmError(f"{source}: no such file; --spec takes a JSON file or -") from None
-    except UnicodeDecodeError:
-        raise LayoutdmError(f"{where}: is not UTF-8 text; a request is JSON") from None
-    except (ValueError, RecursionError) as error:
-        raise LayoutdmError(f"{where}: is not valid JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise LayoutdmError(f"{where}: a request is a JSON object, such as {{}}")
-    if not isinstance(data.get("elements", []), list) or not isinstance(
-        data.get("relations", []), list
-    ):
-        raise LayoutdmError(f"{where}: elements and relations must be lists")
-    return data
 
 
 def _completed(path: Path) -> list[dict[str, Any]]:
@@ -169,7 +162,7 @@ def _first_layout(path: Path) -> Any:
     return Layout.from_file(path)
 
 
-def _named(elements: list[Any], relations: Sequence[dict[str, str]]) -> list[Any]:
+def _named(elements: list[Any], relations: Sequence[dict[str, Any]]) -> list[Any]:
     """An element without a name may be called by its label in --relation, if it is the only one."""
     called = {end for wish in relations for end in (wish["of"], wish["to"])}
     labels = Counter(e["label"] for e in elements if _plainly_labelled(e))
