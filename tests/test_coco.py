@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from layoutdm import Layout, LayoutdmError
-from layoutdm.formats import Problems, json_stream, read, write
+from layoutdm.formats import Problems, json_stream, limits, read, write
 from layoutdm.formats.coco import pages
 from layoutdm.formats.files import Source
 from layoutdm.formats.json_stream import JsonStream, lists_named
@@ -86,12 +86,12 @@ def test_only_whole_lists_under_a_key_are_forgotten() -> None:
 
 
 def test_an_item_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "LARGEST_ITEM", 1000)
+    monkeypatch.setattr(limits, "RECORD", 1000)
     monkeypatch.setattr(json_stream, "CHUNK", 100)
     path = tmp_path / "a.json"
     path.write_text('{"images": ["' + "x" * 100_000)
     reads = 0
-    with Source(path) as source, pytest.raises(LayoutdmError, match="not valid JSON"):
+    with Source(path) as source, pytest.raises(LayoutdmError, match="longer than 1000 bytes"):
         for _ in JsonStream(source).items():
             reads += 1
         assert reads == 0

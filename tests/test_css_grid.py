@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutdm import Layout, LayoutdmError
-from layoutdm.formats.grid import derive, merge_edges
+from layoutdm.pictures.css_grid import derive, merge_edges
 
 
 def layouts() -> st.SearchStrategy[Layout]:

@@ -162,7 +162,7 @@ def test_published_numbers() -> None:
 
 
 def test_bad_schedules_are_refused() -> None:
-    with pytest.raises(LayoutdmError, match="at least 1"):
+    with pytest.raises(LayoutdmError, match="from 1 to"):
         Schedule(steps=0)
     with pytest.raises(LayoutdmError, match="must rise"):
         Schedule(mask_first=0.9, mask_last=0.1, keep_first=0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,19 @@ import numpy as np
 import pytest
 import torch
 
+import layoutdm
 from layoutdm import Layout, LayoutdmError
-from layoutdm.cli.evaluation import evaluate_cells
+from layoutdm.data import Dataset
 from layoutdm.evaluate.paper import paper_rows
 from layoutdm.evaluate.plan import Cell, Plan, cells, layouts_hash, request_count, requests
-from layoutdm.evaluate.reading import mend
 from layoutdm.evaluate.report import collect
-from layoutdm.evaluate.run import floor, generate, prepare, score_cell
+from layoutdm.evaluate.run import Judge, floor, generate, prepare, score_cell
 from layoutdm.evaluate.sheets import drawn_input
 from layoutdm.evaluate.table import distinct_rows, markdown, summary
 from layoutdm.formats import write
-from layoutdm.spec import Spec
+from layoutdm.generator import Drawn, Options, empty
+from layoutdm.model import Model
+from layoutdm.spec import Condition, Spec
 from layoutdm.spec.tasks import TASKS
 
 LABELS = ("text", "title", "figure")
@@ -42,46 +44,42 @@ def pages(count: int, seed: int = 0) -> list[Layout]:
     return found
 
 
-@dataclass(frozen=True)
-class Made:
-    layout: Layout
-
-
 @dataclass
-class Copyist:
-    """Gives noisy copies of real layouts back; the noise hangs on seed and index alone."""
+class Rows:
+    """A generator that puts elements below each other; it may be interrupted, and may refuse."""
 
-    real: list[Layout]
-    noise: float = 0.02
     fail_after: int | None = None
+    refused: str | None = None
     asked: int = 0
+    name: str = "rows"
     labels: tuple[str, ...] = LABELS
     max_elements: int = 25
+    fingerprint: str = "0"
+    options: type[Options] = Options
 
-    def stream_many(
-        self,
-        numbered: Iterable[tuple[int, Spec]],
-        seed: int = 0,
-        steps: int | None = None,
-        *,
-        batch_size: int = 64,
-        **settings: Any,
-    ) -> Iterator[Made]:
-        for index, _ in numbered:
+    def usual(self, task: str) -> Options:
+        return Options()
+
+    def refuses(self, condition: Condition) -> str | None:
+        return self.refused if len(condition) else None
+
+    def draw(self, conditions: Sequence[Condition], options: Any, streams: Any) -> Drawn:
+        drawn = empty(len(conditions), self.max_elements)
+        for row, (condition, rng) in enumerate(zip(conditions, streams, strict=True)):
             if self.fail_after is not None and self.asked >= self.fail_after:
                 raise KeyboardInterrupt
             self.asked += 1
-            layout = self.real[index % len(self.real)]
-            rng = np.random.default_rng((seed, index))
-            noisy = layout.boxes + rng.normal(0, self.noise / (steps or 1), layout.boxes.shape)
-            boxes, good, _ = mend(noisy)
-            kept = [label for label, keep in zip(layout.labels, good, strict=True) if keep]
-            yield Made(Layout.create(kept, boxes[good], id="same"))
+            count = max(condition.min_elements, min(condition.max_elements, 4))
+            drawn.mask[row, :count] = True
+            drawn.label[row, : len(condition)] = condition.label_choices.argmax(axis=1)
+            drawn.box[row, :count, 1] = (np.arange(count) + 0.5) / count
+            drawn.box[row, :count, 2:] = rng.uniform(0.3, 1.2), 0.8 / count
+        return drawn
 
 
 def a_plan(reference: list[Layout], **changes: Any) -> Plan:
     plan = Plan(
-        model="copyist", model_hash="0", data="pages", data_hash=layouts_hash(reference),
+        model="rows", model_hash="0", data="pages", data_hash=layouts_hash(reference),
         split="test", layouts=len(reference), samples=30,
     )  # fmt: skip
     return replace(plan, **changes)
@@ -91,8 +89,10 @@ def a_plan(reference: list[Layout], **changes: Any) -> Plan:
 
 
 def test_cells_are_all_combinations() -> None:
-    found = cells(("c", "relation"), (10, 20), (0, 1), (0.0, 3.0))
-    assert len(found) == 4 + 8
+    found = cells(("c", "relation"), (10, 20), (0, 1), {"top_p": 0.5}, (0.0, 3.0))
+    assert len(found) == 4 + 12
+    assert all(("top_p", 0.5) in cell.options for cell in found)
+    assert len(cells(("relation",), options={"relations": "guided"})) == 1
     assert len({cell.name for cell in found}) == len(found)
     with pytest.raises(LayoutdmError, match="task 'd' is unknown"):
         cells(("d",), (None,), (0,))
@@ -101,13 +101,13 @@ def test_cells_are_all_combinations() -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_requests_of_each_task(task: str) -> None:
     real = pages(12)
-    plan, cell = a_plan(real), Cell(task, None, 3)
+    plan, cell = a_plan(real), Cell(task, 3)
     made = list(requests(cell, real, plan))
     assert len(made) == request_count(cell, plan) == (30 if task == "unconditional" else 12)
     again = list(requests(cell, real, plan))
     assert [spec.as_dict() for _, spec in made] == [spec.as_dict() for _, spec in again]
     if task in ("completion", "refinement", "relation"):
-        other = list(requests(Cell(task, None, 4), real, plan))
+        other = list(requests(Cell(task, 4), real, plan))
         assert [spec.as_dict() for _, spec in made] != [spec.as_dict() for _, spec in other]
 
 
@@ -116,23 +116,27 @@ def test_requests_of_each_task(task: str) -> None:
 
 def test_an_interrupted_cell_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     real = pages(250)
-    plan, cell = a_plan(real), Cell("c", 10, 0)
+    plan, cell = a_plan(real), Cell("c", 0)
     for folder in ("whole", "parts"):
         prepare(tmp_path / folder, plan)
-    whole = generate(Copyist(real), cell, plan, real, tmp_path / "whole")
+    whole = generate(Model(Rows()), cell, plan, real, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        generate(Copyist(real, fail_after=150), cell, plan, real, tmp_path / "parts")
+        generate(Model(Rows(fail_after=150)), cell, plan, real, tmp_path / "parts")
     file = tmp_path / "parts" / "layouts" / f"{cell.name}.jsonl"
-    assert len(file.read_bytes().splitlines()) == 100
+    written = len(file.read_bytes().splitlines())
+    assert 0 < written < 250
     with file.open("ab") as out:
         out.write(b'{"labels": ["te')  # as when the power fails in the middle of a line
-    second = Copyist(real)
+    second = Rows()
     seen: list[int] = []
-    parts = generate(second, cell, plan, real, tmp_path / "parts", lambda _, n, of: seen.append(n))
-    assert second.asked == 150 and seen[0] == 100 and seen[-1] == 250
+    parts = generate(
+        Model(second), cell, plan, real, tmp_path / "parts", lambda _, n, of: seen.append(n)
+    )
+    assert second.asked == 250 - written and seen[0] == written and seen[-1] == 250
     assert all(a == b for a, b in zip(whole.layouts, parts.layouts, strict=True))
-    third = Copyist(real)
-    generate(third, cell, plan, real, tmp_path / "parts")
+    assert whole.outside == parts.outside > 0  # some were drawn wider than the canvas
+    third = Rows()
+    generate(Model(third), cell, plan, real, tmp_path / "parts")
     assert third.asked == 0
 
 
@@ -146,26 +150,44 @@ def test_a_folder_belongs_to_one_plan(tmp_path: Path) -> None:
 
 def test_scores_of_the_tasks(tmp_path: Path) -> None:
     real = pages(40)
-    plan = a_plan(real)
+    plan, judge = a_plan(real), Judge(real, None, "no network")
     prepare(tmp_path, plan)
     for task in ("unconditional", "relation"):
-        cell = Cell(task, 10, 0)
-        made = generate(Copyist(real, noise=0.0), cell, plan, real, tmp_path)
-        record = score_cell(cell, made, plan, real, None, "no network", tmp_path)
+        cell = Cell(task, 0)
+        made = generate(Model(Rows()), cell, plan, real, tmp_path)
+        record = score_cell(cell, made, plan, judge, tmp_path)
         scores = record["scores"]
         assert scores["fid"]["value"] is None and scores["fid"]["reason"] == "no network"
-        assert scores["counts"]["reference"] == 40
-        if task == "relation":
+        assert scores["counts"]["reference"] == 40 and 0 < scores["outside"]["value"] < 1
+        if task == "relation":  # wishes hold, whatever the generator draws
             assert scores["violation"]["value"] == 0
             assert scores["violation"]["of"] == "relations that were asked"
+            assert 0 < scores["ltsim"]["value"] < 1
         if task == "unconditional":
             assert scores["docsim"]["value"] is None and scores["counts"]["generated"] == 30
         # A second call reads the file.
-        assert score_cell(cell, made, plan, [], None, "", tmp_path) == record
-    lowest = floor(pages(40, 1), real, plan, None, "no network", tmp_path)
+        assert score_cell(cell, made, plan, Judge([]), tmp_path) == record
+    others = pages(40, 1)
+    lowest = floor(others, others, plan, judge, tmp_path)
     assert lowest is not None and lowest["unconditional_layouts"] == 30
-    assert lowest["itself"]["value"] > 0
-    assert floor([], real, plan, None, "", tmp_path / "none") is None
+    assert lowest["itself"]["value"] > 0 and set(lowest["same_number"]) == {"30", "40"}
+    assert floor([], [], plan, judge, tmp_path / "none") is None
+
+
+def test_the_features_of_the_reference_are_made_once() -> None:
+    class Counting:
+        name, hash, width = "counting", "0", 2
+        calls = 0
+
+        def extract(self, layouts: Sequence[Layout]) -> np.ndarray:
+            self.calls += 1
+            return np.array([[len(layout), layout.boxes.sum()] for layout in layouts])
+
+    network = Counting()
+    judge = Judge(pages(20), network, "")  # type: ignore[arg-type]
+    for seed in (1, 2, 3):
+        assert judge.score(pages(20, seed))["fid"]["value"] >= 0
+    assert network.calls == 4
 
 
 # Tables, plots and sheets --------------------------------------------------------------------
@@ -176,7 +198,8 @@ def record(task: str, steps: int | None, seed: int, fid: float) -> dict[str, Any
 
     scores: dict[str, Any] = {name: {"value": 0.5} for name in METRICS}
     scores["fid"] = {"value": fid}
-    cell = {"task": task, "steps": steps, "seed": seed, "strength": None}
+    options = {} if steps is None else {"steps": steps}
+    cell = {"task": task, "seed": seed, "options": options}
     return {"cell": cell, "seconds": 1.0, "ms_per_layout": 2.0, "scores": scores}
 
 
@@ -187,8 +210,8 @@ def test_table_has_mean_floor_and_the_papers_row() -> None:
     real = pages(3)
     results = collect(a_plan(real, features="net", features_hash="abc"), records, None, LABELS)
     text = markdown(results)
-    assert "| copyist, 20 steps | 3.00 ± 1.41 | 0.500 ± 0.000 |" in text
-    assert "*LayoutDM, paper †* | 7.95 | 0.310 |" in text and "not comparable" in text
+    assert "| rows, 20 steps | – | – | 3.00 ± 1.41 | 0.500 ± 0.000 |" in text
+    assert "*LayoutDM, paper †* | | | 7.95 | 0.310 |" in text and "not comparable" in text
     assert "hash abc" in text and "Real data |" not in text
     json.dumps(results, allow_nan=False)
 
@@ -198,7 +221,7 @@ def test_a_number_of_steps_that_is_the_models_own_has_one_row() -> None:
     records += [record("cwh", 20, 0, 5.0)]
     own = {"c": 20, "cwh": 20}
     results = collect(a_plan(pages(3)), records, None, LABELS, own_steps=own)
-    found = [(row["task"], row["steps"]) for row in distinct_rows(results)]
+    found = [(row["task"], row["options"].get("steps")) for row in distinct_rows(results)]
     assert sorted(found, key=str) == [("c", 10), ("c", None), ("cwh", 20)]
 
 
@@ -219,18 +242,39 @@ def test_inputs_are_drawn_where_they_have_places() -> None:
 
 
 @pytest.mark.slow
-def test_everything_is_written(tmp_path: Path) -> None:
-    real = pages(12)
-    plan = a_plan(real, samples=10)
-    prepare(tmp_path, plan)
-    todo = cells(("unconditional", "relation"), (5, 10), (0,))
-    out = evaluate_cells(Copyist(real), plan, todo, real, pages(9, 1), None, "none", {}, tmp_path)
-    names = {path.name for path in out}
-    assert {"results.json", "table.md", "unconditional.png", "relation.png"} <= names
-    results = json.loads((tmp_path / "results.json").read_text())
-    assert len(results["cells"]) == 4 and len(results["summary"]) == 4
-    assert results["plan"]["data_hash"] == layouts_hash(real)
-    assert "| Real data |" in (tmp_path / "table.md").read_text()
+def test_several_models_come_into_one_table(tmp_path: Path) -> None:
+    """One of them refuses requests that list elements: a dash, and the reason below."""
+    splits = {"test": pages(12), "val": pages(9, 1), "train": pages(14, 2)}
+    parts = {name: tuple(part) for name, part in splits.items()}
+    data = Dataset("pages", parts, LABELS, max_elements=25, split_note="")
+    models = [Model(Rows()), Model(Rows(refused="rows of the second kind take no labels"))]
+    seen: list[str] = []
+    results = layoutdm.evaluate(
+        models, data, tasks=["unconditional", "c", "relation"], out=tmp_path, seeds=(0,),
+        samples=10, progress=lambda model, cell, made, of: seen.append(cell.name),
+    )  # fmt: skip
+    assert [row["model"] for row in results["summary"]][:2] == ["rows", "rows-2"]
+    text = (tmp_path / "table.md").read_text()
+    assert "| rows-2, own number of steps | – | – |" in text
+    assert "rows-2, own number of steps: rows of the second kind take no labels" in text
+    assert "relations=guided" in text and "| Real data | 1 |" in text
+    for folder in ("rows", "rows-2"):
+        assert (tmp_path / folder / "results.json").is_file()
+    assert (tmp_path / "rows" / "samples" / "c.png").is_file() and seen
+    assert json.loads((tmp_path / "results.json").read_text())["plan"]["data"] == "pages"
+    again = layoutdm.evaluate(models[0], data, tasks="c", out=tmp_path / "rows", seeds=(0,),
+                              samples=10)  # fmt: skip
+    assert {row["task"] for row in again["summary"]} == {"unconditional", "c", "relation"}
+
+
+def test_layouts_and_files_can_be_scored_from_python(tmp_path: Path) -> None:
+    made, real = pages(12), pages(15, 1)
+    write(made, tmp_path / "made.jsonl")
+    write(real, tmp_path / "real.jsonl")
+    first = layoutdm.score(made, real)
+    second = layoutdm.score(tmp_path / "made.jsonl", str(tmp_path / "real.jsonl"))
+    assert first["fid"]["value"] == pytest.approx(second["fid"]["value"], rel=1e-3)
+    assert layoutdm.score(made, made, paired=True)["ltsim"]["value"] == pytest.approx(1.0)
 
 
 # The command ---------------------------------------------------------------------------------

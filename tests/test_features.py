@@ -264,7 +264,7 @@ def test_training_learns_writes_and_goes_on(tmp_path: Path) -> None:
     assert report.chosen.val_loss == min(x["val_loss"] for x in lines) < lines[0]["val_loss"]
     assert load_features(tmp_path).extract(val).shape == (20, 256)
     assert not list(tmp_path.glob("*.part"))
-    again = train_features(train, val, LABELS, tmp_path, replace(QUICK, steps=45))
+    again = train_features(train, val, LABELS, tmp_path, replace(QUICK, steps=45), resume=True)
     assert (report.steps, again.steps) == (40, 45)
 
 
@@ -284,7 +284,7 @@ def test_a_budget_of_steps_is_repeatable_and_resumes_exactly(tmp_path: Path) -> 
     assert whole.steps == 16 and not whole.stopped_early
     with pytest.raises(StopError):
         train_features(train, val, LABELS, tmp_path / "cut", steps, on_evaluation=stop)
-    resumed = train_features(train, val, LABELS, tmp_path / "cut", steps)
+    resumed = train_features(train, val, LABELS, tmp_path / "cut", steps, resume=True)
     assert resumed.chosen.val_loss == whole.chosen.val_loss
     for name in ("whole", "cut"):
         assert load_features(tmp_path / name).hash == load_features(tmp_path / "whole").hash

@@ -191,7 +191,7 @@ def test_a_folder_with_other_things_is_not_replaced(format: str, tmp_path: Path)
     path = tmp_path / "set"
     (path / "images").mkdir(parents=True)
     (path / "images" / "holiday.jpg").write_bytes(b"precious")
-    with pytest.raises(LayoutdmError, match=r"images/holiday\.jpg, which would be lost"):
+    with pytest.raises(LayoutdmError, match=r"images/holiday\.jpg, which .* would be lost"):
         write([], path, format=format)
     assert (path / "images" / "holiday.jpg").read_bytes() == b"precious"
 

@@ -16,7 +16,6 @@ from PIL import Image
 from layoutdm.cli.wishes import Wishes, element, number, relation
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import read
-from layoutdm.model.job import Journal
 from tiny_models import LABELS, folder
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
@@ -106,8 +105,8 @@ def test_every_format_and_the_animation(tmp_path):
     assert done.returncode == 0, done.stderr
     made = {path.name for path in out.iterdir()}
     assert made == {
-        "job.json", "layouts.jsonl", "coco.json", "yolo", "voc", "labelstudio.json", "layouts.csv",
-        "layouts.parquet", "svg", "png", "html", "layouts.pptx", "sheet.png",
+        "job.json", "files.txt", "layouts.jsonl", "coco.json", "yolo", "voc", "labelstudio.json",
+        "layouts.csv", "layouts.parquet", "svg", "png", "html", "layouts.pptx", "sheet.png",
     }  # fmt: skip
     native = list(read(out / "layouts.jsonl"))
     assert len(lines(done.stdout)) == len(native) == 3
@@ -127,7 +126,7 @@ def test_require_puts_the_best_first_in_a_folder(tmp_path):
         "--spec", "-", "--require", "--tries", 2, "-n", 12, "--out", tmp_path,
         stdin=json.dumps(request),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 3), done.stderr
     records = lines((tmp_path / "layouts.jsonl").read_text())
     scores = [record["metadata"]["report"]["score"] for record in records]
     assert len(scores) == 12 and scores == sorted(scores, reverse=True)
@@ -136,22 +135,6 @@ def test_require_puts_the_best_first_in_a_folder(tmp_path):
 
 def contents(folder):
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
-
-
-def test_a_job_writes_its_formats_while_it_runs(tmp_path):
-    """The first batches are on the disk, beside the final names, before the last is drawn."""
-    process = subprocess.Popen(
-        command("generate", "--model", folder(), "--count", 4000, "--out", tmp_path, "--steps", 20,
-                "--batch-size", 4, "--format", "yolo"),
-        env=ENVIRONMENT, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        while process.poll() is None and len(list(tmp_path.glob(".yolo.*.part/labels/*"))) < 20:
-            time.sleep(0.01)
-        assert process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.mark.slow
@@ -181,28 +164,16 @@ def test_a_killed_job_is_resumed_without_losing_or_repeating_a_layout(tmp_path):
     refused = generate("--count", 120, "--out", out, *options)
     assert refused.returncode == 1 and "--resume" in refused.stderr
     other = generate("--count", 120, "--out", out, "--resume", *options, "--steps", 9)
-    assert other.returncode == 1 and "another options" in other.stderr
+    assert other.returncode == 1 and "another options" in other.stderr, other.stderr
     done = generate("--count", 120, "--out", out, "--resume", *options)
-    assert done.returncode == 0 and "resuming after" in done.stderr
+    assert done.returncode == 0 and "from before" in done.stderr
     for name in contents(tmp_path / "whole"):
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     assert contents(out) == contents(tmp_path / "whole")  # nothing half-written is left
-    assert len(contents(out)) == 5 + 120 + 2  # job.json, three files, 3 + 120 of YOLO
+    assert len(contents(out)) == 2 + 3 + 3 + 1 + 120  # job.json and files.txt, three files, YOLO's
     again = generate("--count", 125, "--out", out, "--resume", *options)
     assert again.returncode == 0
     assert len((out / "layouts.jsonl").read_text().splitlines()) == 125
-
-
-def test_a_journal_counts_whole_lines_only(tmp_path):
-    journal = Journal(tmp_path, {"seed": 1}, resume=False)
-    assert journal.done == 0
-    (tmp_path / "layouts.jsonl.part").write_text('{"id": "a"}\n{"id": "b"}\n{"id"')
-    assert Journal(tmp_path, {"seed": 1}, resume=True).done == 2
-    assert (tmp_path / "layouts.jsonl.part").read_text() == '{"id": "a"}\n{"id": "b"}\n'
-    with pytest.raises(LayoutdmError, match="another seed"):
-        Journal(tmp_path, {"seed": 2}, resume=True)
-    with pytest.raises(LayoutdmError, match="unfinished"):
-        Journal(tmp_path, {"seed": 1}, resume=False)
 
 
 # Other commands ------------------------------------------------------------------------------
@@ -210,7 +181,8 @@ def test_a_journal_counts_whole_lines_only(tmp_path):
 
 def test_labels_and_models():
     assert run("labels", folder()).stdout.splitlines() == list(LABELS)
-    assert json.loads(run("labels", folder(), "--json").stdout) == list(LABELS)
+    rows = json.loads(run("labels", folder(), "--json").stdout)
+    assert rows == [{"label": label, "seen": None, "aliases": []} for label in LABELS]
     listed = run("models", "--json")
     assert listed.returncode == 0 and isinstance(json.loads(listed.stdout), list)
 

@@ -11,18 +11,11 @@ import torch
 from torch import Tensor
 
 from layoutdm.diffusion import Schedule, jump
-from layoutdm.train.config import TrainConfig, preset
-from layoutdm.train.losses import (
-    Batch,
-    corrupt_tokens,
-    focused,
-    labels_ahead,
-    masses,
-    number_loss,
-    terms,
-)
+from layoutdm.train.batches import Batch
+from layoutdm.train.losses import terms
 from layoutdm.train.networks import NetworkConfig, Prediction, Query, build
-from layoutdm.train.objective import Objective, in_sequence, masked_in_sequence
+from layoutdm.train.objective import masked_loss, number_loss
+from layoutdm.train.published import published_loss, to_noise
 from layoutdm.train.times import Times, stratified
 
 SIZES = (3, 2, 2, 2, 2)
@@ -156,29 +149,40 @@ def test_a_layout_alone_and_in_a_longer_batch_has_the_same_loss() -> None:
     )
 
 
-def test_objective_adds_the_published_factors() -> None:
+def test_the_published_loss_has_the_published_factors() -> None:
     batch, schedule = random_batch(4, 2), Schedule()
     level = torch.tensor([1, 20, 60, 100])
     weight = torch.tensor([1.0, 2.0, 0.5, 1.0], dtype=torch.float64)
     noise = torch.rand(2, 4, 2, 5, dtype=torch.float64)
     network = tiny_network()
     found = terms(network, schedule, batch, level, noise)
-
-    def loss(**changes: object) -> float:
-        config = preset("tiny", **changes)
-        value, size = Objective(network, schedule, config)(batch, level, weight, noise, False)
-        assert torch.allclose(size, found.variational / 10)
-        return float(value)
-
-    plain = ((found.variational + 0.1 * found.auxiliary) / 10 * weight).mean()
+    loss, size = published_loss(network, schedule, batch, level, weight, noise)
     factor = 0.1 * (2 - (level - 1) / 100)
-    adaptive = ((found.variational + factor * found.auxiliary) / 10 * weight).mean()
-    assert loss() == pytest.approx(float(plain))
-    assert loss(auxiliary="adaptive") == pytest.approx(float(adaptive))
-    assert loss(loss_scale="published") == pytest.approx(100 * float(plain))
-    with_number, _ = Objective(network, schedule, TrainConfig())(batch, level, weight, noise, True)
-    number = number_loss(network, batch, torch.zeros_like(batch.valid)).mean()
-    assert float(with_number) == pytest.approx(float(plain + 0.02 * number))
+    wanted = ((found.variational + factor * found.auxiliary) / 10 * weight).mean()
+    assert loss.item() == pytest.approx(wanted.item())
+    assert torch.allclose(size, found.variational / 10)
+    assert torch.equal(to_noise(noise.movedim(0, 1)), noise)
+
+
+def test_the_masked_loss_is_that_of_the_weighted_tokens_alone() -> None:
+    network, batch = tiny_network(), random_batch(3, 4)
+    masked = torch.rand(batch.tokens.shape, generator=torch.Generator().manual_seed(0)) < 0.5
+    asked = torch.tensor([[2, 0], [1, 3], [0, 1]])
+    weight = torch.rand(3, 2, 5)
+    found = masked_loss(network, batch, masked, asked, weight)
+    hidden = torch.where(masked, torch.tensor(SIZES) + 1, batch.tokens)
+    whole = network(Query(hidden)).log_probs
+    for row in range(3):
+        total = sum(
+            float(weight[row, i, m] * -whole[m][row, slot, batch.tokens[row, slot, m]])
+            for i, slot in enumerate(asked[row].tolist())
+            for m in range(5)
+        )
+        assert float(found[row]) == pytest.approx(total, rel=1e-5)
+    other = batch.tokens.clone()
+    other[0][masked[0]] = 0  # what is masked and has no weight must not matter
+    nothing = masked_loss(network, replace(batch, tokens=other), masked, asked, 0 * weight)
+    assert not nothing.any()
 
 
 def test_number_loss_sees_the_shown_elements_only() -> None:
@@ -241,138 +245,3 @@ def test_importance_history_does_not_depend_on_the_number_of_processes() -> None
         assert torch.equal(half.history, whole.history)
         assert torch.equal(half.seen, whole.seen)
     assert whole.history.tolist() == pytest.approx([0.5, 0.4, 7.7 / 3, 0.0])
-
-
-def test_masks_in_sequence_leave_whole_elements_first() -> None:
-    batch = random_batch(6, 3)
-    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    nobody, all_ = torch.zeros(6, dtype=torch.bool), torch.ones(6, dtype=torch.bool)
-    assert torch.equal(in_sequence(batch, noise, nobody), noise)
-    assert torch.equal(masked_in_sequence(batch, noise, 0.0), nobody)
-    assert torch.equal(masked_in_sequence(batch, noise, 1.0), all_)
-    ranks = in_sequence(batch, noise, all_)[0]
-    free = batch.valid[..., None] & ~batch.known
-    for row, open_ in zip(ranks, free, strict=True):
-        turns = [(float(row[s, m]), s, m) for s, m in open_.nonzero().tolist()]
-        turns.sort()
-        assert [s for _, s, _ in turns] == sorted(s for _, s, _ in turns)
-        assert all(0 < rank < 1 for rank, _, _ in turns)
-
-
-def test_the_order_of_labels_is_learned_without_boxes() -> None:
-    alone = torch.tensor([True, False] * 3)
-    batch = replace(random_batch(6, 3), labels_only=alone)
-    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    chosen = masked_in_sequence(batch, noise, 0.0)
-    assert torch.equal(chosen, alone)
-    sequence = in_sequence(batch, noise, chosen)
-    assert torch.equal(sequence[:, 1::2], noise[:, 1::2])
-    schedule = Schedule()
-    at_t = masses(schedule, torch.full((6,), 49), torch.full((6,), 50))[1]
-    noisy = corrupt_tokens(batch, SIZES, at_t, sequence)
-    masked = noisy == torch.tensor(SIZES) + 1
-    for row in range(0, 6, 2):
-        count = int(batch.valid[row].sum())
-        labels = masked[row, :count, 0].int()
-        assert torch.equal(labels, labels.sort()[0])  # known from the first on
-        assert abs(float(labels.float().mean()) - 0.5) <= 0.5 / count + 0.02
-        assert bool(masked[row, :count, 1:].all())
-    network = build(NetworkConfig(SIZES, width=16, heads=2, feedforward=16, max_elements=8))
-    found = terms(network, schedule, batch, torch.full((6,), 50), sequence)
-    assert found.counted[::2].tolist() == batch.valid[::2].sum(dim=1).tolist()
-    assert found.counted[1::2].tolist() == (5 * batch.valid[1::2].sum(dim=1)).tolist()
-
-
-@pytest.mark.parametrize("alone", [False, True])
-def test_every_state_of_a_sequence_comes_equally_often(alone: bool) -> None:
-    """Of the levels an n-th masks 1, 2, ... n tokens; with the schedule's own ranks some none."""
-    batch = replace(random_batch(6, 3), labels_only=torch.full((6,), alone))
-    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    all_ = torch.ones(6, dtype=torch.bool)
-    schedule = Schedule(steps=1000)
-    numbers: dict[bool, list[torch.Tensor]] = {False: [], True: []}
-    for level in range(3, 1001, 5):
-        at_t = masses(schedule, torch.full((6,), level - 1), torch.full((6,), level))[1]
-        for every in numbers:
-            sequence = in_sequence(batch, noise, all_, every_state=every)
-            noisy = corrupt_tokens(batch, SIZES, at_t, sequence)
-            masked = (noisy == torch.tensor(SIZES) + 1) & batch.valid[..., None] & ~batch.known
-            numbers[every].append(masked[..., :1].sum((1, 2)) if alone else masked.sum((1, 2)))
-    free = batch.valid[..., None] & ~batch.known
-    counts = (free[..., 0] if alone else free.flatten(1)).flatten(1).sum(1).tolist()
-    for row, n in enumerate(counts):
-        found = torch.stack(numbers[True])[:, row].bincount(minlength=n + 1) / 200
-        assert found[0] == 0
-        assert found[1:].tolist() == pytest.approx([1 / n] * n, abs=0.02)
-        plain = torch.stack(numbers[False])[:, row].bincount(minlength=n + 1) / 200
-        assert plain[[0, n]].tolist() == pytest.approx([0.5 / n] * 2, abs=0.02)
-
-
-def test_the_next_element_has_its_share_of_the_loss() -> None:
-    counted = torch.ones((3, 3, 5), dtype=torch.bool)
-    counted[0, 0] = False  # given
-    masked = torch.zeros_like(counted)
-    masked[:2, 1, 3:] = masked[:2, 2] = True
-    weights = focused(counted, masked, torch.tensor([0.6, 0.0, 0.6], dtype=torch.float64))
-    assert weights.sum(dim=(1, 2)).tolist() == pytest.approx([10, 15, 15])
-    assert float(weights[0, 1, 3:].sum()) == pytest.approx(0.6 * 10 + 0.4 * 2)
-    assert weights[0, 2].tolist() == pytest.approx([0.4] * 5)
-    assert float(weights[0, 0].sum()) == 0
-    assert torch.equal(weights[1], counted[1].double())  # no focus
-    assert torch.equal(weights[2], counted[2].double())  # nothing is masked
-
-
-def test_focus_changes_the_auxiliary_term_alone() -> None:
-    batch = random_batch(6, 3)
-    network = build(NetworkConfig(SIZES, width=16, heads=2, feedforward=16, max_elements=8)).eval()
-    noise = torch.rand((2, *batch.tokens.shape), dtype=torch.float64)
-    noise = in_sequence(batch, noise, torch.ones(6, dtype=torch.bool), every_state=True)
-    level, schedule = torch.full((6,), 50), Schedule()
-    plain = terms(network, schedule, batch, level, noise)
-    none = terms(network, schedule, batch, level, noise, torch.zeros(6, dtype=torch.float64))
-    some = terms(network, schedule, batch, level, noise, torch.ones(6, dtype=torch.float64))
-    assert torch.equal(plain.variational, some.variational)
-    assert none.auxiliary.tolist() == pytest.approx(plain.auxiliary.tolist())
-    assert not torch.allclose(plain.auxiliary, some.auxiliary)
-
-
-def test_what_is_ahead_are_the_masked_labels() -> None:
-    batch = replace(random_batch(8, 4), bagged=torch.tensor([True, False] * 4))
-    mask = torch.tensor(SIZES) + 1
-    hidden = torch.rand(batch.tokens.shape[:2]) < 0.5
-    noisy = torch.where(hidden[..., None], mask, batch.tokens)
-    ahead = labels_ahead(batch, noisy, SIZES[0])
-    for row in range(8):
-        rest = batch.tokens[row, batch.valid[row] & hidden[row], 0].tolist()
-        counts = [rest.count(label) for label in range(SIZES[0])]
-        assert ahead[row].tolist() == (counts if row % 2 == 0 else [0] * SIZES[0])
-
-
-@pytest.mark.parametrize(("blind", "seen"), [(False, True), (True, False)])
-def test_the_number_sees_what_completion_gives(blind: bool, seen: bool) -> None:
-    """Also of layouts that are masked in sequence; `number_blind` repeats the old mistake."""
-    batch = random_batch(64, 4)
-    known = torch.zeros_like(batch.known)
-    known[:, :2] = True
-    batch = replace(batch, known=known)
-    network = tiny_network(number=True)
-    shown: list[Tensor] = []
-    forward = network.forward
-    network.forward = lambda query: (shown.append(query.tokens), forward(query))[1]  # type: ignore[method-assign]
-    config = preset("tiny", in_sequence=1.0, number_blind=blind)
-    noise = torch.from_numpy(np.random.default_rng(0).random((2, 64, 4, 5)))
-    level, weight = torch.full((64,), 50), torch.ones(64, dtype=torch.float64)
-    Objective(network, Schedule(), config)(batch, level, weight, noise, True)
-    whole = (shown[1] == batch.tokens[:, :2]).all(dim=(1, 2))
-    assert bool(whole.any()) == seen
-    assert seen or bool((shown[1] == torch.tensor(SIZES) + 1).all())
-
-
-def test_hidden_fields_are_masked_for_the_number() -> None:
-    network, batch = tiny_network(), random_batch(4, 3)
-    shown = batch.valid
-    every = torch.ones_like(batch.tokens, dtype=torch.bool)
-    hidden = number_loss(network, batch, shown, every)
-    blank = replace(batch, tokens=torch.tensor(SIZES).expand_as(batch.tokens) + 1)
-    assert torch.allclose(hidden, number_loss(network, blank, shown))
-    assert not torch.allclose(hidden, number_loss(network, batch, shown))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from layoutdm.constraints.relations import CANVAS, Relation
 from layoutdm.errors import LayoutdmError
 from layoutdm.metrics import relation_edges, violation, violations
 from layoutdm.metrics.violation import broken_edges
+from layoutdm.relations import CANVAS, Relation
 
 # 0 upper left, 1 upper right, 2 below both and four times as large, 3 inside 2 with area of 0.
 BOXES = np.array(

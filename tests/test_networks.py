@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from layoutdm.errors import LayoutdmError
-from layoutdm.train.networks import NetworkConfig, Query, build
+from layoutdm.train.networks import ElementNetwork, NetworkConfig, Query, build
 from layoutdm.train.networks.paper import paper_config
 
 SIZES = (3, 4, 4, 4, 4)
@@ -178,3 +179,73 @@ def test_edges_need_the_bins() -> None:
         NetworkConfig(SIZES, edges=9)
     config = NetworkConfig(SIZES, edges=9, centres=CENTRES)
     assert NetworkConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def repeating(kind: int, *, label: int = 0) -> nn.Module:
+    """A network that knows nothing but one kind of repeating, among elements of this label."""
+    config = NetworkConfig(SIZES, width=16, heads=2, edges=101, centres=CENTRES, repeats=True)
+    network = build(config)
+    assert isinstance(network, nn.Module)
+    for parameter in network.parameters():
+        nn.init.zeros_(parameter)
+    tables = network.get_parameter("repeat.tables").data.view(5, 5, -1)
+    tables[..., -2:] = 1 / 3  # each gap counts for what it is
+    tables[label, label, kind] = 2.0
+    return network.eval()
+
+
+def test_a_size_that_others_have_is_likelier() -> None:
+    mask = 5
+    tokens = torch.tensor([[[0, 1, 0, 2, 1], [0, 2, 2, 2, 0], [1, 1, 3, 0, 0], [0, *[mask] * 4]]])
+    width = repeating(2)(Query(tokens)).log_probs[3][0, 3].exp()
+    assert int(width.argmax()) == 2  # two of the same label have it
+    assert float(width[0]) == pytest.approx(float(width[1]))  # the other label does not count
+    height = repeating(2)(Query(tokens)).log_probs[4][0, 3].exp()
+    assert height.tolist() == pytest.approx([0.2] * 5)
+
+
+def test_an_edge_that_lines_up_is_likelier() -> None:
+    """The other's left edge is at 0.25; x = 0.5 of width 0.5 has the same."""
+    mask = 5
+    tokens = torch.tensor([[[0, 1, 0, 2, 1], [0, mask, mask, 2, mask]]])
+    x = repeating(4)(Query(tokens)).log_probs[1][0, 1].exp()  # left on left
+    assert int(x.argmax()) == 1
+    assert float(x[1]) > 0.9
+    alone = repeating(4)(Query(tokens, valid=torch.tensor([[False, True]]))).log_probs[1][0, 1]
+    assert alone.exp().tolist() == pytest.approx([0.2] * 5)
+
+
+def test_a_gap_that_was_there_is_likelier() -> None:
+    """Two of height 0.1 at 0.2 and 0.4 have a gap of 0.1; it is repeated at 0.6.
+
+    So it is at 0.4, behind the first, where the second stands: that this is taken, `space` knows.
+    """
+    mask = 5
+    tokens = torch.tensor([[[0, 1, 0, 2, 0], [0, 1, 1, 2, 0], [0, 1, mask, 2, 0]]])
+    y = repeating(13)(Query(tokens)).log_probs[2][0, 2].exp()
+    assert float(y[2]) == pytest.approx(float(y[1]))
+    assert float(y[2]) > 0.4
+    assert float(y[3]) < 0.01
+    beside = tokens.clone()
+    beside[0, :2, 1], beside[0, :2, 3] = 3, 0  # another column
+    apart = repeating(13)(Query(beside)).log_probs[2][0, 2].exp()
+    assert apart.tolist() == pytest.approx([0.2] * 5)
+
+
+def test_only_what_is_asked_is_predicted() -> None:
+    network, given = small("element", edges=9, centres=CENTRES, space=True, repeats=True), query()
+    asked = torch.tensor([[2, 0], [1, 1]])
+    some = network(Query(given.tokens, asked=asked)).log_probs
+    whole = network(Query(given.tokens)).log_probs
+    for a, b in zip(some, whole, strict=True):
+        assert torch.allclose(a, b[torch.arange(2)[:, None], asked], atol=1e-5)
+
+
+def test_numbers_of_elements_begin_as_in_the_data() -> None:
+    network = build(NetworkConfig(SIZES, width=16, heads=2, max_elements=4))
+    assert isinstance(network, ElementNetwork)
+    network.expect_numbers(np.repeat([1, 2, 4], [100, 300, 600]))
+    nn.init.zeros_(network.number.weight)
+    number = network(query(slots=2)).number
+    assert number is not None
+    assert number.exp()[0].tolist() == pytest.approx([0.1, 0.3, 0.0, 0.6], abs=0.01)

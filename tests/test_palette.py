@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layoutdm.data.labels import PUBLAYNET, RICO25
-from layoutdm.formats import palette
+from layoutdm.pictures import palette
 
 # What each kind of colour blindness makes of linear red, green and blue (Machado et al., 2009).
 SIGHT = {
@@ -86,7 +86,7 @@ def test_colours_keep_their_distance(labels: tuple[str, ...], sight: str, least:
 
 
 def test_the_published_sets_have_colours_of_their_own() -> None:
-    names = {label.casefold() for label in (*RICO25, *PUBLAYNET)}
+    names = {label.casefold().replace("-", " ") for label in (*RICO25, *PUBLAYNET)}
     assert names == set(palette.KNOWN)
     assert len(set(palette.KNOWN.values())) == len(names) == 29
 
@@ -110,3 +110,50 @@ def test_any_name_gives_a_readable_colour(name: str) -> None:
     # contrast with white as the accessibility guidelines compute it
     assert 1.05 / (palette.luminance(palette.ink(name)) + 0.05) >= 4.5
     assert 1.05 / (palette.luminance(palette.edge(name)) + 0.05) >= 2.9
+
+
+# Labels that are not in the table --------------------------------------------------------------
+
+
+DOCLAYNET = (
+    "Caption", "Footnote", "Formula", "List-item", "Page-footer", "Page-header", "Picture",
+    "Section-header", "Table", "Text", "Title",
+)  # fmt: skip
+OWN = (
+    "hero", "headline", "subline", "cta", "logo", "nav", "footer", "sidebar", "price", "badge",
+    "avatar", "rating", "breadcrumb", "gallery", "review", "form", "field", "submit", "hint",
+    "banner", "map", "chart", "legend", "tooltip", "pager",
+)  # fmt: skip
+
+
+def closest_in_one_picture(labels: tuple[str, ...]) -> float:
+    scheme = palette.scheme(labels)
+    points = [seen(scheme.colour(label), "normal") for label in labels]
+    return min(float(np.linalg.norm(a - b)) for a, b in combinations(points, 2))
+
+
+@pytest.mark.parametrize(("labels", "least"), [(DOCLAYNET, 0.14), (OWN, 0.10), (OWN[:12], 0.14)])
+def test_own_labels_of_one_picture_are_told_apart(labels: tuple[str, ...], least: float) -> None:
+    assert closest_in_one_picture(labels) >= least
+
+
+@given(st.sets(st.text(min_size=1, max_size=8), min_size=2, max_size=16))
+@settings(max_examples=30, deadline=None)
+def test_any_labels_of_one_picture_are_told_apart(labels: set[str]) -> None:
+    distinct = {palette._normal(label): label for label in labels}
+    if len(distinct) > 1:
+        assert closest_in_one_picture(tuple(distinct.values())) >= 0.10
+
+
+def test_a_scheme_keeps_the_table_and_does_not_depend_on_order() -> None:
+    scheme = palette.scheme((*OWN, *RICO25))
+    assert all(scheme.colour(label) == palette.colour(label) for label in RICO25)
+    assert scheme == palette.scheme(tuple(reversed((*OWN, *RICO25))))
+    assert palette.scheme(["hero"]).colour("hero") == palette.colour("hero")
+
+
+def test_a_label_keeps_its_colour_when_others_come() -> None:
+    first = palette.scheme(OWN[:5])
+    later = first.extended(OWN)
+    assert [first.colour(label) for label in OWN[:5]] == [later.colour(n) for n in OWN[:5]]
+    assert later.extended(OWN) is later

@@ -47,7 +47,11 @@ def test_one_layout_as_a_grid_page_and_a_folder_of_svg(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["sample", "-o", "sheet.bmp"], 1, "end the name with .png, .svg, .html, .pptx"),
+        (
+            ["sample", "-o", "sheet.bmp"],
+            1,
+            "end the name with .png, .jpg, .svg, .pdf, .html",
+        ),
         (["nowhere.jsonl", "-o", "a.png"], 1, "nowhere.jsonl: no such file"),
         (["sample", "-o", "a.png", "--mode", "grid"], 2, "is for html only"),
         (["sample", "-o", "a.png", "--count", "0"], 2, "--count"),

@@ -276,13 +276,13 @@ def test_command_writes_the_sheet(tmp_path: Path) -> None:
         save(pages(20, 2), tmp_path / "b.jsonl.gz"),
     )
     out = tmp_path / "deep" / "sheet.json"
-    done = run(made, "--reference", real, "--paired", "--floor", real, "--json", out)
+    done = run(made, "--reference", real, "--paired", "--floor", real, "--out", out)
     assert done.returncode == 0, done.stderr
     sheet: dict[str, Any] = json.loads(out.read_text())
-    assert set(sheet) == {*METRICS, "counts", "features", "version"}
+    assert set(sheet) == {*METRICS, "counts", "features", "regularity", "version"}
     assert all("value" in sheet[name] for name in METRICS)
     assert "FID" in done.stdout and sheet["features"]["hash"] in done.stdout
-    printed = run(made, "--reference", real, "--json", "-", "--resamples", "0")
+    printed = run(made, "--reference", real, "--json", "--resamples", "0")
     assert json.loads(printed.stdout)["max_iou"]["value"] == sheet["max_iou"]["value"]
     assert sheet["max_iou"]["floor"] == 1.0  # the reference against itself
 
@@ -310,10 +310,10 @@ def test_command_on_files_without_layouts(tmp_path: Path, content: str, message:
 def test_command_on_odd_but_readable_files(tmp_path: Path) -> None:
     one = save([Layout.create(["text"], [[0.5, 0.5, 0.2, 0.2]])], tmp_path / "one.jsonl")
     foreign = save([Layout.create(["ship"], [[0.5, 0.5, 0.2, 0.2]])] * 8, tmp_path / "f.csv")
-    sheet = json.loads(run(one, "--reference", one, "--json", "-").stdout)
+    sheet = json.loads(run(one, "--reference", one, "--json").stdout)
     assert sheet["fid"]["value"] is None and "at least 2" in sheet["fid"]["reason"]
     assert sheet["max_iou"]["value"] == 1 and sheet["alignment"]["value"] == 0
-    done = run(one, "--reference", foreign, "--json", "-")
+    done = run(one, "--reference", foreign, "--json")
     sheet = json.loads(done.stdout)
     assert done.returncode == 0
     assert sheet["fid"]["value"] is None and sheet["features"]["name"] is None

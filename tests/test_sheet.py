@@ -9,7 +9,8 @@ import pytest
 
 from layoutdm import Layout, LayoutdmError
 from layoutdm.data import sample
-from layoutdm.formats import sheet, write
+from layoutdm.formats import write
+from layoutdm.pictures import sheet
 from picture_cases import CASES
 
 SVG = "{http://www.w3.org/2000/svg}"

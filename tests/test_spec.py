@@ -50,7 +50,7 @@ def test_parses_dict_text_and_file_alike(tmp_path: Path) -> None:
     file = tmp_path / "request.json"
     file.write_text("\ufeff" + text, encoding="utf-8")
     assert Spec.parse(text) == Spec.parse(f"\n {text}") == Spec.parse(file) == spec
-    assert Spec.parse(str(file)) == Spec.parse(spec) == Spec(**EXAMPLE) == spec
+    assert Spec.parse(spec) == Spec(**EXAMPLE) == spec
     assert Spec.parse(None) == Spec.parse("{}") == Spec()
     assert Spec.parse(spec.as_dict()) == spec
     assert json.loads(json.dumps(spec.as_dict())) == spec.as_dict()
@@ -115,12 +115,12 @@ def test_every_problem_of_form_at_once_with_its_path() -> None:
         "elements[2]": "must be an object in braces, got 7",
         "more": "must be true or false, got 'yes'",
         "number_of_elements": 'must be a whole number, or {"min": ..., "max": ...}, got 2.5',
-        "relations[0].is": "unknown value 'abvoe'; did you mean 'above'?",
+        "relations[0].is": "unknown relation 'abvoe'; did you mean 'above'?",
         "relations[0].to": "is missing; it must be given",
         "relations[1].of": "must not be empty",
         "reading_order": "must be a list, got 'abc'",
         "foo": "unknown field; the fields are 'elements', 'more', 'number_of_elements', "
-        "'relations', 'reading_order'",
+        "'relations', 'groups', 'reading_order', 'canvas', 'unit', 'margins'",
     }
 
 
@@ -137,9 +137,12 @@ def test_every_problem_of_form_at_once_with_its_path() -> None:
         ('{"elements": [{"x": ' + "9" * 400 + "}]}", "must be a finite number"),
         ('{"elements": [{"x": NaN}]}', "must be a finite number"),
         ('{"elements": [{"x": 1e999}]}', "must be a finite number"),
-        ("no/such/file.json", "no such file"),
-        ("x" * 5000, "cannot be read"),
-        (".", "is a folder"),
+        (Path("no/such/file.json"), "no such file"),
+        ("no/such/file.json", "not valid JSON at line 1, column 1"),
+        ("/etc/passwd", "a file a Path"),
+        (Path("x" * 5000), "cannot be read"),
+        (Path("/dev/zero"), "no such file"),
+        (Path(), "is a folder"),
         (5, "must be an object in braces, got 5"),
         ({1: 2}, "field names must be text, got 1"),
         ({"elements": None}, "elements: must be a list, got null"),
@@ -148,7 +151,7 @@ def test_every_problem_of_form_at_once_with_its_path() -> None:
         ({"number_of_elements": True}, "must be a whole number"),
         ({"elements": [{"name": "n" * 300}]}, "at most 200 characters"),
         ({"elements": [{"y": {"within": 0.1}}]}, "elements[0].y.about: is missing"),
-        ({"elements": [{}] * 10_001}, "10,001 entries; at most 10,000"),
+        ({"elements": [{}] * 1_001}, "1,001 entries; at most 1,000"),
     ],
 )
 def test_malformed_requests_get_one_sentence(source: Any, says: str) -> None:
@@ -196,28 +199,31 @@ def test_a_very_large_bad_request_is_answered_at_once_and_briefly() -> None:
     start = time.process_time()
     spec = Spec.parse(
         {
-            "elements": [{"name": f"n{i}", "label": f"q{i}"} for i in range(10_000)],
+            "elements": [{"name": f"n{i}", "label": f"q{i}"} for i in range(1_000)],
             "relations": [
-                {"of": f"n{i}", "is": "above", "to": f"n{(i + 1) % 10_000}"} for i in range(10_000)
+                {"of": f"n{i % 1000}", "is": "above", "to": f"n{(i + 1) % 1000}"}
+                for i in range(10_000)
             ],
-            "reading_order": [f"m{i}" for i in range(10_000)],
+            "reading_order": [f"m{i}" for i in range(1_000)],
         }
     )
     with pytest.raises(SpecError) as caught:
         Condition.from_spec(spec, LABELS, 25)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 3
     lines = str(caught.value).splitlines()
-    assert "10,000 elements are listed, but the model has at most 25" in lines[1]
-    assert lines[0] == "the request has 20001 problems"
-    assert lines[-1] == "  and 19981 more"
+    assert "1,000 elements are listed, but the model has at most 25" in lines[1]
+    assert lines[0] == "the request has 2001 problems"
+    assert lines[-1] == "  and 1981 more"
     assert len(lines) == 22
 
 
 def test_json_schema_describes_the_example_and_the_command_prints_it() -> None:
     schema = Spec.json_schema()
     assert schema["additionalProperties"] is False
-    assert set(schema["properties"]) == set(EXAMPLE)
-    assert {"of", "is", "to"} == set(schema["$defs"]["RelationSpec"]["properties"])
+    assert set(schema["properties"]) > set(EXAMPLE)
+    assert {"of", "is", "to", "gap", "strength"} == set(
+        schema["$defs"]["RelationSpec"]["properties"]
+    )
     code = (
         "import sys, typer; from layoutdm.cli.schema import schema;"
         "app = typer.Typer(); app.command()(schema); app(sys.argv[1:])"

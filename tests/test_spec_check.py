@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.constraints import report
-from layoutdm.constraints.relations import detect_all, relation_name
 from layoutdm.layout import FIELDS, Layout
+from layoutdm.relations import detect_all, relation_name
 from layoutdm.spec import Condition, Spec
+from layoutdm.spec.report import report
 
 LABELS = ("Text", "Image", "Text Button")
 
@@ -33,7 +33,7 @@ def named(names: str, **fields: Any) -> list[dict[str, Any]]:
     ("element", "path", "says"),
     [
         ({"label": "Imag"}, "label", "unknown label 'Imag'; did you mean 'Image'?"),
-        ({"label": "text_button"}, "label", "did you mean 'Text Button'?"),
+        ({"label": "text_buton"}, "label", "did you mean 'Text Button' or"),
         ({"label": ["Text", "Zebra"]}, "label[1]", "the labels are 'Text', 'Image', 'Text Button'"),
         ({"x": 90}, "x", "90 leaves no room on the canvas"),
         ({"y": 0}, "y", "0 leaves no room"),

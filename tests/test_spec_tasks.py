@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.constraints import report
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import FIELDS, Layout
 from layoutdm.spec import TASKS, Condition, Spec
+from layoutdm.spec.report import report
 
 LABELS = ("title", "text", "figure")
 

@@ -48,7 +48,7 @@ def test_a_writer_that_fails_says_so_to_the_one_who_feeds_it(tmp_path: Path) -> 
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.doc").write_text("keep")
     with (
-        pytest.raises(LayoutdmError, match=r"mine\.doc, which would be lost"),
+        pytest.raises(LayoutdmError, match=r"mine\.doc, which .* would be lost"),
         writing(tmp_path / "out", "yolo") as add,
     ):
         for layout in some(4 * WAITING):

@@ -9,8 +9,8 @@ from xml.sax.saxutils import escape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.formats.tags import Corners, place
-from layoutdm.formats.typeface import clean, drawable, measure, shorten
+from layoutdm.pictures.tags import Corners, place
+from layoutdm.pictures.typeface import clean, drawable, measure, shorten
 
 WIDTH, HEIGHT = 675.0, 1200.0
 

@@ -1,6 +1,8 @@
-"""Batches: nothing is lost or invented, tasks show what they should, draws repeat."""
+"""Batches: nothing is lost or invented, tasks show what they should, masks follow the sampler."""
 
 from __future__ import annotations
+
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,33 +10,43 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from layoutdm.data.orders import top_left
 from layoutdm.errors import LayoutdmError
 from layoutdm.tokens import Tokenizer, uniform_bins
-from layoutdm.train.config import TrainConfig, preset, with_text
-from layoutdm.train.corpus import (
+from layoutdm.train.batches import (
     COMPLETION,
     LABELS_SIZES,
     REFINEMENT,
     UNCONDITIONAL,
-    batches_per_epoch,
-    epoch_batches,
+    Batch,
+    from_tensors,
     make_batch,
-    pack,
     take_rows,
+    tensors,
 )
-from layoutdm.train.corpus import LABELS as LABELS_TASK
-from layoutdm.train.draws import Draws
+from layoutdm.train.batches import LABELS as LABELS_TASK
+from layoutdm.train.corpus import pack
+from layoutdm.train.draws import Draws, batches_per_epoch, epoch_batches
+from layoutdm.train.masks import ASKED, draw_masks
+from layoutdm.train.objective import shown_part
+from layoutdm.train.recipe import Recipe, Settings, names, preset, with_text
 from training_samples import LABELS, make_layouts
 
 TOKENIZER = Tokenizer(LABELS, uniform_bins(32), 8)
 LAYOUTS = make_layouts(40)
 CORPUS = pack(LAYOUTS, TOKENIZER)
 INDICES = np.arange(12)
+RECIPE = Recipe()
 
 
-def batch_for(task: int | None = None, ordered: bool | None = None, **changes: object):  # type: ignore[no-untyped-def]
-    config = preset("tiny", max_elements=8, **changes)
-    return make_batch(CORPUS, INDICES, config, np.random.default_rng(0), task=task, ordered=ordered)
+def batch_for(task: int | None = None, ordered: bool | None = None, seed: int = 0) -> Batch:
+    rng = np.random.default_rng(seed)
+    return make_batch(CORPUS, INDICES, RECIPE, rng, task=task, ordered=ordered)
+
+
+def in_reading_order(index: int) -> list[list[int]]:
+    found: list[list[int]] = TOKENIZER.encode(top_left(LAYOUTS[index], LABELS)).tolist()
+    return found
 
 
 @settings(deadline=None, max_examples=40)
@@ -61,8 +73,9 @@ def test_batches_hold_layouts_of_similar_length() -> None:
 @pytest.mark.parametrize("ordered", [False, True])
 def test_tokens_are_those_of_the_layouts(ordered: bool) -> None:
     batch = batch_for(UNCONDITIONAL, ordered)
+    assert batch.position is not None
     for row, index in enumerate(INDICES):
-        expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
+        expected = in_reading_order(index)
         found = batch.tokens[row][batch.valid[row]].tolist()
         assert (found if ordered else sorted(found)) == (expected if ordered else sorted(expected))
         positions = batch.position[row].tolist()
@@ -72,10 +85,7 @@ def test_tokens_are_those_of_the_layouts(ordered: bool) -> None:
 
 
 def test_unordered_layouts_are_shuffled_anew_by_every_generator() -> None:
-    config = preset("tiny", max_elements=8)
-    one, same, other = (
-        make_batch(CORPUS, INDICES, config, np.random.default_rng(seed)) for seed in (0, 0, 1)
-    )
+    one, same, other = (batch_for(seed=seed) for seed in (0, 0, 1))
     assert torch.equal(one.tokens, same.tokens)
     assert torch.equal(one.known, same.known)
     assert not torch.equal(one.tokens, other.tokens)
@@ -87,58 +97,42 @@ def test_tasks_show_what_they_should() -> None:
     assert torch.equal(sizes.known.sum((0, 1)) > 0, torch.tensor([1, 0, 0, 1, 1]).bool())
     for batch in (labels, sizes):
         assert torch.equal(batch.known[..., 0], batch.valid)
-    completion = batch_for(COMPLETION)
-    whole = completion.known.all(-1)
-    assert torch.equal(whole, completion.known.any(-1))
-    counts = completion.valid.sum(1)
-    most = torch.clamp((0.3 * (counts - 1)).long(), min=1)
-    assert bool(((whole.sum(1) >= 1) & (whole.sum(1) <= most)).all())
+
+
+def test_completion_shows_some_elements_mostly_whole() -> None:
+    many = np.resize(np.arange(40), 2000)
+    batch = make_batch(CORPUS, many, RECIPE, np.random.default_rng(0), task=COMPLETION)
+    given_ = batch.known[..., 0]
+    most = torch.clamp((0.3 * (batch.valid.sum(1) - 1)).long(), min=1)
+    assert bool(((given_.sum(1) >= 1) & (given_.sum(1) <= most)).all())
+    assert torch.equal(given_, batch.known.any(-1))
+    first = batch.known[:, 0]
+    whole, with_size = first.all(1).double().mean(), first[:, 3].double().mean()
+    assert float(whole) == pytest.approx(0.75, abs=0.04)
+    assert float(with_size) == pytest.approx(0.875, abs=0.04)
 
 
 def test_refinement_shows_labels_and_a_draft_near_the_truth() -> None:
-    batch = batch_for(REFINEMENT, about_usual=1.0)
+    recipe = replace(RECIPE, about_noise=(0.1,))
+    batch = make_batch(CORPUS, INDICES, recipe, np.random.default_rng(0), task=REFINEMENT)
+    assert batch.about is not None
     assert torch.equal(batch.known[..., 0], batch.valid)
     assert not batch.known[..., 1:].any()
     drafts = batch.about[batch.valid] - 1
-    assert torch.unique(drafts // 32).tolist() == [2]  # the paper's noise, 0.1
-    near = (TOKENIZER.bins.decode((drafts % 32).numpy())
+    near = (TOKENIZER.bins.decode(drafts.numpy())
             - TOKENIZER.bins.decode(batch.tokens[batch.valid][:, 1:].numpy()))  # fmt: skip
     assert np.abs(near).mean() == pytest.approx(0.1 * np.sqrt(2 / np.pi), rel=0.35)
     assert not batch.about[~batch.valid].any()
-    assert not batch_for(UNCONDITIONAL).about.any()
-
-
-def test_the_mix_of_tasks_is_as_configured() -> None:
-    config = preset("tiny", max_elements=8, tasks=(0.0, 0.5, 0.0, 0.5, 0.0), ordered=1.0)
-    many = np.resize(np.arange(40), 2000)
-    batch = make_batch(CORPUS, many, config, np.random.default_rng(0))
-    labels_only = batch.known[..., 0].any(1) & ~batch.known[..., 1].any(1)
-    assert float(labels_only.double().mean()) == pytest.approx(0.5, abs=0.05)
-    assert not batch.position.any()  # only unconditional layouts come in order
-
-
-@pytest.mark.parametrize("task", [UNCONDITIONAL, LABELS_TASK])
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_labels_come_in_order_alone_or_as_the_task_gives_them(task: int, share: float) -> None:
-    batch = batch_for(task, True, ordered_tasks=True, label_order=share)
-    assert batch.labels_only.tolist() == [bool(share)] * len(INDICES)
-    assert batch.bagged.tolist() == [bool(share) and task == LABELS_TASK] * len(INDICES)
-    given = task == LABELS_TASK and not share
-    assert torch.equal(batch.known[..., 0], batch.valid & given)
-    assert not batch.known[..., 1:].any()
-    for row, index in enumerate(INDICES):
-        expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
-        assert batch.tokens[row][batch.valid[row]].tolist() == expected
-        assert batch.position[row][batch.valid[row]].tolist() == [*range(1, len(expected) + 1)]
-    assert not batch_for(task, False, ordered_tasks=True, label_order=share).labels_only.any()
-    assert batch_for(task).bagged is None
-    assert batch_for(task).labels_only is None
+    others = batch_for(UNCONDITIONAL).about
+    assert others is not None
+    assert not others.any()
 
 
 def test_known_sizes_come_with_the_largest_first() -> None:
-    batch = batch_for(LABELS_SIZES, ordered_tasks=True)
+    batch = batch_for(LABELS_SIZES)
+    assert batch.position is not None
     for row, index in enumerate(INDICES):
-        layout = LAYOUTS[index].sorted_top_left()
+        layout = top_left(LAYOUTS[index], LABELS)
         boxes = np.asarray(layout.boxes)
         order = np.argsort(-boxes[:, 2] * boxes[:, 3], kind="stable")
         expected = TOKENIZER.encode(layout)[order].tolist()
@@ -147,40 +141,37 @@ def test_known_sizes_come_with_the_largest_first() -> None:
 
 
 def test_completion_in_order_ranks_what_is_missing() -> None:
-    batch = batch_for(COMPLETION, True, ordered_tasks=True)
-    given = batch.known.all(-1)
-    assert not batch.bagged.any()
+    batch = batch_for(COMPLETION, True)
+    assert batch.position is not None
+    shown = batch.known.any(-1)
     anywhere = 0
     for row, index in enumerate(INDICES):
-        expected = TOKENIZER.encode(LAYOUTS[index].sorted_top_left()).tolist()
-        shown = batch.tokens[row][given[row]].tolist()
-        rest = batch.tokens[row][batch.valid[row] & ~given[row]].tolist()
-        assert sorted(shown + rest) == sorted(expected)
+        expected = in_reading_order(index)
+        first = batch.tokens[row][shown[row]].tolist()
+        rest = batch.tokens[row][batch.valid[row] & ~shown[row]].tolist()
         left = list(expected)
-        for element in shown:
+        for element in first:
             left.remove(element)
         assert rest == left  # still from the top
-        ranks = [0] * len(shown) + [*range(1, len(rest) + 1)]
+        ranks = [0] * len(first) + [*range(1, len(rest) + 1)]
         assert batch.position[row][batch.valid[row]].tolist() == ranks
-        anywhere += shown != expected[: len(shown)]
+        anywhere += first != expected[: len(first)]
     assert anywhere > 3  # any elements are given, not the topmost ones
 
 
-def test_tasks_come_in_order_as_often_as_configured() -> None:
+def test_tasks_come_as_often_as_the_recipe_says() -> None:
     many = np.resize(np.arange(40), 2000)
-    shares = (0.3, 0.2, 0.1, 0.2, 0.2)
-    config = preset("tiny", max_elements=8, tasks=shares, ordered=0.5, ordered_tasks=True)
-    batch = make_batch(CORPUS, many, config, np.random.default_rng(0))
-    in_order = batch.position.any(1).double().mean()
+    recipe = replace(RECIPE, tasks=(0.3, 0.2, 0.1, 0.2, 0.2), ordered=0.5)
+    batch = make_batch(CORPUS, many, recipe, np.random.default_rng(0))
+    assert batch.position is not None
+    assert batch.about is not None
     # Completion of one element that is given whole has nothing left to be ranked.
-    assert float(in_order) == pytest.approx(0.35, abs=0.05)
-    assert float(batch.labels_only.double().mean()) == pytest.approx(0.25 * 0.4, abs=0.03)
-    assert float(batch.bagged.double().mean()) == pytest.approx(0.1 * 0.4, abs=0.02)
+    assert float(batch.position.any(1).double().mean()) == pytest.approx(0.35, abs=0.05)
+    assert float(batch.about.flatten(1).any(1).double().mean()) == pytest.approx(0.2, abs=0.03)
 
 
-def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
-    config = preset("paper", max_elements=8)
-    batch = make_batch(CORPUS, INDICES, config, np.random.default_rng(0))
+def test_the_published_recipe_gets_all_slots_with_pad_at_the_tail() -> None:
+    batch = make_batch(CORPUS, INDICES, preset("paper").recipe, np.random.default_rng(0))
     assert batch.tokens.shape == (12, 8, 5)
     assert bool(batch.valid.all())
     padded = (batch.tokens == torch.from_numpy(TOKENIZER.pad)).all(-1)
@@ -190,12 +181,14 @@ def test_the_paper_network_gets_all_slots_with_pad_at_the_tail() -> None:
     assert batch.position is None
 
 
-def test_rows_of_a_batch() -> None:
-    batch = batch_for(ordered_tasks=True)
+def test_rows_of_a_batch_and_its_tensors() -> None:
+    batch = batch_for()
     parts = [take_rows(batch, slice(0, 6)), take_rows(batch, slice(6, 12))]
-    for name in ("tokens", "valid", "known", "about", "position", "labels_only", "bagged"):
-        whole = getattr(batch, name)
-        assert torch.equal(torch.cat([getattr(part, name) for part in parts]), whole)
+    again = from_tensors(tensors(batch))
+    for field in fields(batch):
+        whole = getattr(batch, field.name)
+        assert torch.equal(torch.cat([getattr(part, field.name) for part in parts]), whole)
+        assert getattr(again, field.name) is whole
 
 
 def test_draws_depend_on_the_step_alone() -> None:
@@ -214,27 +207,79 @@ def test_layouts_that_do_not_fit_are_refused() -> None:
         pack([], TOKENIZER)
 
 
+def masks_for(share: float, focus: float = 0.6, seed: int = 0):  # type: ignore[no-untyped-def]
+    unknown = np.zeros((200, 5, 5), dtype=bool)
+    unknown[:, :4, 1:] = True  # labels are known, the last slot only fills up
+    return unknown, draw_masks(unknown, share, focus, np.random.default_rng(seed))
+
+
+def test_masks_in_sequence_leave_whole_elements_first() -> None:
+    unknown, masks = masks_for(1.0)
+    assert not masks.masked[~unknown].any()
+    assert masks.masked.any(axis=(1, 2)).all()
+    whole = ~masks.masked[:, :4].any(axis=2)
+    begun = ~masks.masked[:, :4, 1:].all(axis=2)
+    # Whoever is whole comes before whoever is not begun; some are on their way in between.
+    assert (np.diff(whole.astype(int), axis=1) <= 0).all()
+    assert (np.diff(begun.astype(int), axis=1) <= 0).all()
+    assert 0.2 < whole.mean() < 0.8
+
+
+def test_the_first_asked_is_whose_turn_is_next() -> None:
+    _, masks = masks_for(1.0)
+    assert masks.asked.shape == (200, ASKED)
+    first = masks.masked.any(axis=2).argmax(axis=1)
+    assert (masks.asked[:, 0] == first).all()
+    assert all(len(set(row)) == ASKED for row in masks.asked.tolist())
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_weights_are_of_masked_tokens_and_add_up(share: float) -> None:
+    _, masks = masks_for(share)
+    chosen = np.take_along_axis(masks.masked, masks.asked[..., None], axis=1)
+    assert not masks.weight[~chosen].any()
+    assert masks.weight.sum(axis=(1, 2)) == pytest.approx(np.ones(200))
+    if share:
+        others = chosen[:, 1:].any(axis=(1, 2))
+        assert masks.weight[others, 0].sum(axis=1) == pytest.approx(0.6)
+        assert masks.weight[~others, 0].sum(axis=1) == pytest.approx(1.0)
+
+
+def test_the_number_is_guessed_from_what_completion_shows() -> None:
+    uniform = torch.zeros((12, 2, CORPUS.counts[:12].max(), 5))
+    for task in (UNCONDITIONAL, LABELS_TASK, LABELS_SIZES, REFINEMENT):
+        assert not shown_part(batch_for(task), uniform)[0].any()
+    batch = batch_for(COMPLETION)
+    shown, hidden = shown_part(batch, uniform)
+    assert torch.equal(shown, batch.known[..., 0])
+    assert torch.equal(hidden, ~batch.known)  # what is not known is not shown either
+
+
 def test_settings_from_text_and_back() -> None:
-    config = with_text(TrainConfig(), ["minutes=2.5", "betas=0.9,0.95", "optimizer=muon"])
-    assert (config.minutes, config.betas, config.optimizer) == (2.5, (0.9, 0.95), "muon")
-    assert with_text(config, ["minutes=none"]).minutes is None
-    assert TrainConfig.from_dict(config.to_dict()) == config
+    texts = ["budget.minutes=2.5", "optimiser.betas=0.9,0.95", "optimiser.kind=muon"]
+    found = with_text(Settings(), texts)
+    assert (found.budget.minutes, found.optimiser.betas) == (2.5, (0.9, 0.95))
+    assert with_text(found, ["budget.minutes=none"]).budget.minutes is None
+    assert Settings.from_dict(found.to_dict()) == found
+    assert 25 <= len(names()) <= 45
 
 
 @pytest.mark.parametrize(
     ("texts", "words"),
     [
-        (["width"], "NAME=VALUE"),
+        (["network.width"], "NAME=VALUE"),
         (["colour=red"], "NAME=VALUE"),
-        (["width=wide"], "type int"),
-        (["times=never"], "choose one of: uniform, stratified, importance"),
-        (["steps=0"], "greater than 0"),
-        (["tasks=1,2"], "5 probabilities"),
-        (["kind=paper"], "without tasks"),
-        (["schedule_numbers=1,0"], "must be four"),
-        (["about_noise="], "refinement needs about_noise"),
+        (["network.width=wide"], "type int"),
+        (["budget.precision=fp16"], "one of auto, fp32, bf16"),
+        (["budget.steps=0"], "budget.steps must be above 0"),
+        (["recipe.tasks=1,2"], "shares of unconditional"),
+        (["network.kind=paper"], "true for the paper's network"),
+        (["recipe.about_noise="], "standard deviations of drafts"),
+        (["recipe.schedule=other"], "unknown schedule"),
+        (["data.bins=none"], "one of measured"),
+        (["budget.checkpoint_minutes=20"], "from 0 to 10"),
     ],
 )
 def test_bad_settings_are_refused(texts: list[str], words: str) -> None:
     with pytest.raises(LayoutdmError, match=words):
-        with_text(TrainConfig(), texts)
+        with_text(Settings(), texts)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,11 +76,25 @@ def test_when_every_checkpoint_is_damaged_the_run_does_not_start_over_silently(
     assert len(notices) == 2
 
 
+@contextmanager
+def full_disk(name: str) -> Iterator[None]:
+    """Every write to a part of this name fails."""
+    usual = Path.write_bytes
+
+    def write_bytes(self: Path, data: bytes) -> int:
+        if self.name.startswith(f".{name}."):
+            raise OSError(errno.ENOSPC, "No space left on device", str(self))
+        return usual(self, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "write_bytes", write_bytes)
+        yield
+
+
 def test_a_full_disk_costs_one_checkpoint_only(tmp_path: Path) -> None:
     notices = write(tmp_path, 1)
-    full = tmp_path / "checkpoint-000000002.safetensors.part"
-    full.symlink_to("/dev/full")  # every write to it fails as on a full disk
-    assert not save(tmp_path, make(2), notices.append)
+    with full_disk("checkpoint-000000002.safetensors"):
+        assert not save(tmp_path, make(2), notices.append)
     assert "No space left on device" in notices[0]
     assert "the one of step 1 is kept" in notices[0]
     assert steps(tmp_path) == [1]
@@ -91,7 +108,8 @@ def test_a_full_disk_costs_one_checkpoint_only(tmp_path: Path) -> None:
 def test_what_a_killed_run_left_half_written_is_ignored_and_removed(tmp_path: Path) -> None:
     notices = write(tmp_path, 1)
     (tmp_path / "checkpoint-000000002.safetensors").write_bytes(b"whole, but not committed")
-    (tmp_path / "checkpoint-000000003.safetensors.part").write_bytes(b"half")
+    part = ".checkpoint-000000003.safetensors.0123456789abcdef.part"
+    (tmp_path / part).write_bytes(b"half")
     found = load(tmp_path, notices.append)
     assert found is not None
     assert found.step == 1
@@ -105,8 +123,8 @@ def test_what_a_killed_run_left_half_written_is_ignored_and_removed(tmp_path: Pa
 def test_a_step_that_is_saved_again_is_whole_at_every_moment(tmp_path: Path) -> None:
     notices = write(tmp_path, 7)
     again = Checkpoint(7, {"a.weight": torch.zeros(3)}, {"step": 7})
-    (tmp_path / "checkpoint-000000007.json.part").symlink_to("/dev/full")  # as if killed there
-    assert not save(tmp_path, again, notices.append)
+    with full_disk("checkpoint-000000007.json"):  # as if killed there
+        assert not save(tmp_path, again, notices.append)
     found = load(tmp_path, print)
     assert found is not None
     assert torch.equal(found.tensors["a.weight"], torch.full((3,), 7.0))

@@ -14,18 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
-from layoutdm.cli.training import TrainOptions, _budget_only, run_training
+from layoutdm.cli.training import TrainOptions, _resumed, run_training
 from layoutdm.errors import LayoutdmError
-from layoutdm.train.config import preset
+from layoutdm.train.folder import check_folder
+from layoutdm.train.recipe import preset
 from layoutdm.train.reporter import read_metrics
-from layoutdm.train.run import check_folder
 from training_samples import write_dataset
 
 SMALL = ["--preset", "tiny", "--bins", "uniform", "--threads", "1",
-         "--set", "width=32", "--set", "checkpoint_minutes=0.0001"]  # fmt: skip
+         "--precision", "fp32", "--set", "network.width=32",
+         "--set", "budget.checkpoint_minutes=0.0001"]  # fmt: skip
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -51,7 +50,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that nothing disturbs."""
     out = tmp_path_factory.mktemp("whole") / "model"
-    done = run("train", data, "--out", out, "--steps", "60", "--set", "validate_steps=20", *SMALL)
+    done = run("train", data, "--out", out, "--steps", "60", *SMALL)
     assert done.returncode == 0, done.stderr
     assert "nats per layout" in done.stdout
     assert "step     60" in done.stderr
@@ -64,7 +63,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(
 ) -> None:
     out = tmp_path / "model"
     arguments = ["train", data, "--out", out]
-    first = ["--steps", "60", "--set", "validate_steps=20", *SMALL]
+    first = ["--steps", "60", *SMALL]
     seed = time.time_ns()
     moments = random.Random(seed)
     checkpoints: list[str] = []
@@ -89,13 +88,16 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(
 
 
 @pytest.mark.slow
-def test_two_processes_have_the_loss_curve_of_one(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("recipe", ["tiny", "paper"])
+def test_two_processes_have_the_loss_curve_of_one(recipe: str, data: Path, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     out, alone = tmp_path / "model", tmp_path / "alone"
-    settings = ["validate_steps=10", "times=importance", "schedule_steps=4", "width=32"]
-    options = ["--preset", "tiny", "--bins", "uniform", "--threads", "1", "--steps", "30"]
+    # What keeps apart is a mean over the layouts of each process that take part in it.
+    settings = ["network.width=32", "network.dropout=0", "network.layers=1", "recipe.apart=0"]
+    options = ["--preset", recipe, "--bins", "uniform", "--bin-count", "8", "--threads", "1",
+               "--steps", "30", "--batch-size", "32", "--precision", "fp32"]  # fmt: skip
     options += [part for setting in settings for part in ("--set", setting)]
     shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     processes = [
@@ -109,8 +111,10 @@ def test_two_processes_have_the_loss_curve_of_one(data: Path, tmp_path: Path) ->
     assert [process.returncode for process in processes] == [0, 0], errors
     run_training(
         TrainOptions(
-            data=str(data), out=alone, preset="tiny", base=None, resume=False,
-            changes={"steps": 30, "bins": "uniform"}, settings=settings, portrait=False,
+            data=str(data), out=alone, preset=recipe, base=None, resume=False,
+            changes={"steps": 30, "bins": "uniform", "bin_count": 8, "batch_size": 32,
+                     "precision": "fp32"},
+            settings=settings, portrait=False,
             skip_bad=False, threads=0, tensorboard=False, format=None,
         )
     )  # fmt: skip
@@ -118,13 +122,9 @@ def test_two_processes_have_the_loss_curve_of_one(data: Path, tmp_path: Path) ->
     for ours, theirs in zip(*curves, strict=True):
         assert ours["step"] == theirs["step"]
         name = "loss" if ours["kind"] == "train" else "bound"
-        assert ours[name] == pytest.approx(theirs[name], rel=1e-4)
-    history = [
-        load_file(folder / "run" / "checkpoint-000000030.safetensors")["times.history"]
-        for folder in (out, alone)
-    ]
-    assert bool((history[0] > 0).all())
-    assert torch.allclose(*history, rtol=1e-3)
+        # The published weights of timesteps are running means of what each process has seen.
+        close = 1e-3 if recipe == "paper" else 1e-4
+        assert ours[name] == pytest.approx(theirs[name], rel=close)
 
 
 @pytest.mark.slow
@@ -158,14 +158,14 @@ def test_a_resumed_run_keeps_its_settings(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     settings = json.dumps(preset("tiny", steps=9).to_dict())
     (tmp_path / "run" / "training.json").write_text(settings)
-    with pytest.raises(LayoutdmError, match="seed cannot change from 0 to 3"):
+    with pytest.raises(LayoutdmError, match=r"budget\.seed cannot change from 0 to 3"):
         run_training(options)
-    with pytest.raises(LayoutdmError, match="width cannot change from 64 to 32"):
-        run_training(replace(options, changes={"seed": 0}, settings=["width=32"]))
+    wider = replace(options, changes={"seed": 0}, settings=["network.width=32"])
+    with pytest.raises(LayoutdmError, match=r"network\.width cannot change from 64 to 32"):
+        run_training(wider)
     same = {"seed": 0, "batch_size": 32, "epochs": 2.0}
-    saved = preset("tiny", steps=9)
-    budget = _budget_only(replace(options, changes=same, settings=["width=64"]), saved)
-    assert replace(saved, **budget) == preset("tiny", epochs=2.0)
+    again = replace(options, changes=same, settings=["network.width=64"])
+    assert _resumed(again, preset("tiny", steps=9)) == preset("tiny", epochs=2.0)
 
 
 def test_a_model_without_its_run_cannot_be_resumed(tmp_path: Path) -> None:

@@ -15,20 +15,25 @@ import layoutdm.data
 from layoutdm import Layout
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import write
-from layoutdm.model.label_file import to_bytes
+from layoutdm.generator.label_file import to_bytes
 from layoutdm.tokens import Tokenizer
-from layoutdm.train.config import TrainConfig, preset
 from layoutdm.train.corpus import label_sequences, pack
 from layoutdm.train.export import LoadedModel, load_network
 from layoutdm.train.finetune import adapt, label_rows
+from layoutdm.train.folder import Watching, saved_settings, train_and_val
 from layoutdm.train.label_model import fit_labels
 from layoutdm.train.networks import Query
+from layoutdm.train.recipe import Data, Settings, Shape
 from layoutdm.train.reporter import Silent, read_metrics
-from layoutdm.train.run import saved_config, train, train_and_val
+from layoutdm.train.run import train
+from layoutdm.train.settings import Budget
 from training_samples import make_layouts, write_dataset
 
-TINY = preset("tiny", width=16, layers=1, heads=2, feedforward=32, bins="uniform", bin_count=8,
-              max_elements=8, steps=4, validate_levels=2)  # fmt: skip
+TINY = Settings(
+    data=Data(8, "uniform", 8),
+    network=Shape(width=16, layers=1, lines=9),
+    budget=Budget(batch_size=32, steps=4, precision="fp32"),
+)
 
 
 class Notes(Silent):
@@ -56,16 +61,20 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
     out = tmp_path / "model"
     report = train(data, TINY, out)
     files = {path.name for path in out.iterdir()}
-    assert files == {"config.json", "model.onnx", "README.md", "curves.png", "training.json", "run"}
+    assert files == {"config.json", "model.onnx", "labels.npz", "README.md", "curves.png",
+                     "training.json", "run"}  # fmt: skip
     config = json.loads((out / "config.json").read_text())
     assert config["apart"]["free"] >= 0.1
     assert set(config["apart"]["labels"]) <= set(config["labels"])
     assert config["labels"] == list(data.labels)
     assert config["canvas"] == [600, 800]
     assert sum(config["number_histogram"]) == 60
-    assert config["about_noise"] == list(TINY.about_noise)
-    assert config["sampling"] == {"default": {"steps": 50, "top_p": 0.95}}
-    assert TrainConfig.from_dict(json.loads((out / "training.json").read_text())) == TINY
+    assert config["about_noise"] == list(TINY.recipe.about_noise)
+    assert config["generator"] == "layoutdm"
+    assert config["sampling"]["default"]["top_p"] in (0.8, 0.9, 0.95, 1.0)
+    assert config["label_counts"]["title"] == config["layouts"] == 60
+    assert config["canvases"] == [[600, 800, 1.0]]
+    assert Settings.from_dict(json.loads((out / "training.json").read_text())) == TINY
     card = (out / "README.md").read_text()
     for words in ("60 train, 24 val", f"{report.bound:.2f} nats", "4 steps of 32", "curves.png"):
         assert words in card
@@ -73,123 +82,46 @@ def test_a_run_leaves_a_whole_model_folder(tmp_path: Path) -> None:
     assert "validation" in kinds
     with pytest.raises(LayoutdmError, match="already holds a training run; continue it"):
         train(data, TINY, out)
-    longer = replace(TINY, steps=6)
+    longer = TINY.changed("budget", steps=6)
     assert train(data, longer, out, resume=True).steps == 6
-    assert saved_config(out) == longer
+    assert saved_settings(out) == json.loads(json.dumps(longer.to_dict()))
 
 
-def test_models_sample_as_they_were_trained() -> None:
-    in_sequence = preset("element").usual_sampling()
-    usual = {"steps": 30, "top_p": 0.95, "order": "elements", "size_at_once": False}
-    assert in_sequence["default"] == {**usual, "keep_apart": "all"}
-    guided = {"relation_sizes": False}
-    assert in_sequence["relation"] == guided
-    assert in_sequence["unconditional"] == in_sequence["c"] == {"ordered": True}
-    assert preset("paper").usual_sampling() == {}
-    in_order = preset("element", ordered_tasks=True).usual_sampling()
-    assert in_order["completion"] == {"ordered": True}
-    assert in_order["c"] == {"ordered": True, "label_top_p": 1.0}
-    assert in_order["unconditional"] == {"ordered": True, "labels_first": True, "label_top_p": 1.0}
-    both = preset("element", ordered_tasks=True, label_epochs=2).usual_sampling()
-    assert both["relation"] == {"ordered": True, **guided} and in_order["relation"] == guided
-    with_labels = preset("element", label_epochs=2).usual_sampling()
-    assert with_labels["unconditional"] == in_order["unconditional"]
-    assert with_labels["c"] == in_order["c"] and "completion" not in with_labels
-
-
-def test_the_label_network_is_fitted_when_training_is_done(tmp_path: Path) -> None:
+def test_a_model_can_be_used_and_has_its_label_network(tmp_path: Path) -> None:
     data = open_data(tmp_path / "data", train=60)
     out, notes = tmp_path / "model", Notes()
-    config = replace(TINY, ordered=0.5, in_sequence=0.5, label_epochs=3)
-    train(data, config, out, watcher=notes)
-    assert sum("order of labels" in notice for notice in notes.notices) == 3
-    fitted = (out / "labels.npz").read_bytes()
-    model = layoutdm.load(out)
-    assert model.label_model is not None and to_bytes(model.label_model) == fitted
+    train(data, TINY, out, watching=Watching(notes))
+    told = [text for text in notes.notices if text.startswith("finishing: ")]
+    assert told == [f"finishing: {name}" for name in
+                    ("number of elements", "order of labels", "sampling")]  # fmt: skip
     sequences = label_sequences(pack(data["train"], load_network(out).tokenizer))
-    assert [[data.labels[label] for label in found] for found in sequences] == [
-        list(layout.sorted_top_left().labels) for layout in data["train"]
-    ]
-    assert to_bytes(fit_labels(sequences, len(data.labels), epochs=3)) == fitted
-    assert len(model.generate(count=3)) == 3
-    train(data, replace(config, label_epochs=0, steps=6), out, resume=True)
-    assert layoutdm.load(out).label_model is None  # none is left over
+    fitted = (out / "labels.npz").read_bytes()
+    assert to_bytes(fit_labels(sequences, len(data.labels))) == fitted
+    model = layoutdm.load(out)
+    made = model.generate(count=3)
+    assert len(made) == 3
+    again = model.generate(count=3)
+    assert [one.layout for one in again] == [one.layout for one in made]
 
 
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"label_epochs": 2}, "set ordered and in_sequence above 0"),
-        ({"label_epochs": 2, "ordered": 0.5}, "set ordered and in_sequence above 0"),
-        ({"label_epochs": 1.5, "ordered": 0.5, "in_sequence": 0.5}, "must be a whole number"),
-        ({"label_epochs": -1}, "must be 0 or more"),
-        ({"next_element": 0.5}, "set in_sequence above 0"),
-        ({"next_element": 1.5, "in_sequence": 0.5}, "must be from 0 to 1"),
-        ({"clear": 0.2, "edges": 0}, "set edges above 0, or clear to 0"),
-        ({"clear": -1.0}, "must be 0 or more"),
-        ({"clear_from": 0.3}, "and 0 without clear"),
-        ({"clear_from": 1.0, "clear": 0.2}, "from 0 up to 1"),
-        ({"clear_room": True}, "set clear above 0"),
-        ({"base_share": 1.5}, "must be from 0 to 1"),
-        ({"number_epochs": -1}, "must be a whole number from 0"),
-        ({"cover_most": 0.0}, "must be greater than 0"),
-        ({"cover_most": 20.0, "space": False}, "needs an element network with edges and space"),
-    ],
-)
-def test_settings_that_would_do_nothing(changes: dict[str, float], says: str) -> None:
-    with pytest.raises(LayoutdmError, match=says):
-        preset("tiny", **changes)
-
-
-def test_a_paper_network_is_fine_tuned_without_a_label_network(tmp_path: Path) -> None:
+def test_a_run_repeats_to_the_last_digit(tmp_path: Path) -> None:
     data = open_data(tmp_path / "data", train=60)
-    plain = replace(TINY, kind="paper", tasks=(1.0, 0.0, 0.0, 0.0, 0.0))
-    train(data, plain, tmp_path / "paper")
-    config = replace(TINY, ordered=0.5, in_sequence=0.5, label_epochs=2)
-    base = load_network(tmp_path / "paper")
-    assert train(data, config, tmp_path / "tuned", base=base).complete
-    assert not (tmp_path / "tuned" / "labels.npz").exists()
-
-
-def test_a_base_without_edges_cannot_keep_clear(tmp_path: Path) -> None:
-    data = open_data(tmp_path / "data", train=60)
-    train(data, replace(TINY, edges=0), tmp_path / "plain")
-    with pytest.raises(LayoutdmError, match="starts from has none; set clear to 0"):
-        base = load_network(tmp_path / "plain")
-        train(data, replace(TINY, clear=0.2), tmp_path / "tuned", base=base)
-
-
-def test_the_mean_with_the_base(tmp_path: Path, base: LoadedModel) -> None:
-    data = open_data(tmp_path / "data", train=60)
-    weights = {}
-    for share in (0.0, 0.25, 1.0):
-        out = tmp_path / str(share)
-        report = train(data, replace(TINY, base_share=share, cover_most=30.0), out, base=base)
-        found = load_network(out).network
-        weights[share] = found.state_dict()
-        assert found.config.cover_most == 30.0 - 20.0 * share
-        assert f"{report.bound:.2f} nats" in (out / "README.md").read_text()
-    kept = base.network.state_dict()
-    for name, new in weights[0.0].items():
-        if new.shape == kept[name].shape:  # the labels are others
-            assert torch.allclose(weights[1.0][name], kept[name])
-            mean = 0.75 * new + 0.25 * kept[name]
-            assert torch.allclose(weights[0.25][name], mean, atol=2e-3)
-    refitted = replace(TINY, base_share=0.25, cover_most=30.0, number_epochs=1)
-    train(data, refitted, tmp_path / "number", base=base)
-    again = load_network(tmp_path / "number").network.state_dict()
-    changed = {name for name in again if not torch.equal(again[name], weights[0.25][name])}
-    assert changed == {"number.weight", "number.bias"}
-    with pytest.raises(LayoutdmError, match="give it with --from"):
-        train(data, replace(TINY, base_share=0.5), tmp_path / "none")
+    losses = []
+    for name in ("one", "two"):
+        train(data, TINY.changed("budget", steps=40), tmp_path / name)
+        lines = read_metrics(tmp_path / name / "run" / "metrics.jsonl")
+        losses.append([line.get("loss", line.get("bound")) for line in lines])
+    assert losses[0] == losses[1]
+    both = [(tmp_path / name / "model.onnx").read_bytes() for name in ("one", "two")]
+    assert both[0] == both[1]
 
 
 def test_too_little_data(tmp_path: Path, base: LoadedModel) -> None:
     data = open_data(tmp_path / "data", train=49)
-    with pytest.raises(LayoutdmError, match=r"has 49 layouts to train on.*at least 50.*--from"):
+    with pytest.raises(LayoutdmError, match=r"has 49 layouts to train on.*at least 50.*--base"):
         train(data, TINY, tmp_path / "model")
     notes = Notes()
-    assert train(data, TINY, tmp_path / "model", base=base, watcher=notes).complete
+    assert train(data, TINY, tmp_path / "model", base=base, watching=Watching(notes)).complete
     assert any("below 50" in notice for notice in notes.notices)
 
 
@@ -198,7 +130,7 @@ def test_one_label_only_is_a_warning(tmp_path: Path) -> None:
     write(layouts, tmp_path / "data.jsonl")
     data = layoutdm.data.open(tmp_path / "data.jsonl", portrait=False)
     notes = Notes()
-    assert train(data, TINY, tmp_path / "model", watcher=notes).complete
+    assert train(data, TINY, tmp_path / "model", watching=Watching(notes)).complete
     assert any("the same label 'title'" in notice for notice in notes.notices)
 
 
@@ -236,7 +168,7 @@ def test_shared_labels_keep_their_rows() -> None:
 def test_a_fine_tuned_network_starts_with_what_the_base_knows(base: LoadedModel) -> None:
     old = base.tokenizer
     labels = ("poster", *reversed(old.labels))
-    network = adapt(base, Tokenizer(labels, old.bins, old.max_elements), TrainConfig())
+    network = adapt(base, Tokenizer(labels, old.bins, old.max_elements), 0.0)
     assert isinstance(network, nn.Module)
     assert isinstance(base.network, nn.Module)
     tokens = torch.randint(0, 3, (2, 4, 5), generator=torch.Generator().manual_seed(0))
@@ -250,53 +182,46 @@ def test_a_fine_tuned_network_starts_with_what_the_base_knows(base: LoadedModel)
     assert torch.allclose(before.number, after.number, atol=1e-5)
 
 
-def test_fine_tuning_can_teach_a_network_to_read_what_is_ahead(base: LoadedModel) -> None:
-    old = base.tokenizer
-    learned = adapt(base, old, TrainConfig(ordered_tasks=True))
-    assert learned.config.ahead
-    assert isinstance(learned, nn.Module)
-    tokens = torch.randint(0, 3, (2, 4, 5), generator=torch.Generator().manual_seed(0))
-    ahead = torch.ones((2, len(old.labels)), dtype=torch.long)
-    with torch.no_grad():
-        assert isinstance(base.network, nn.Module)
-        before = base.network.eval()(Query(tokens)).log_probs
-        after = learned.eval()(Query(tokens, ahead=ahead)).log_probs
-        for a, b in zip(before, after, strict=True):
-            assert torch.allclose(a, b, atol=1e-5)  # it says nothing yet
-        learned.get_parameter("ahead.weight").normal_()
-        said = learned(Query(tokens, ahead=ahead)).log_probs
-    assert not torch.allclose(said[1], after[1])
-    labels = ("poster", *reversed(old.labels))
-    again = LoadedModel(learned, old, base.schedule, base.config)
-    renamed = adapt(again, Tokenizer(labels, old.bins, old.max_elements), TrainConfig())
-    assert isinstance(renamed, nn.Module)
-    other = tokens.clone()
-    other[..., 0] = torch.tensor([labels.index(name) for name in old.labels])[tokens[..., 0]]
-    with torch.no_grad():
-        moved = torch.zeros((2, len(labels)), dtype=torch.long)
-        moved[:, [labels.index(name) for name in old.labels]] = ahead
-        table = renamed.get_parameter("ahead.weight").view(len(labels), -1, learned.config.width)
-        table[0] = 0  # what is not known of the new label
-        found = renamed.eval()(Query(other, ahead=moved)).log_probs
-    for a, b in zip(said[1:], found[1:], strict=True):
-        assert torch.allclose(a, b, atol=1e-4)
-
-
 def test_fine_tuning_keeps_bins_and_learns_new_labels(tmp_path: Path, base: LoadedModel) -> None:
     names = ("text", "heading", "logo")
     for split, size in (("train", 60), ("val", 12)):
         write(make_layouts(size, 5, names), tmp_path / "data" / f"{split}.jsonl")
     data = layoutdm.data.open(tmp_path / "data", max_elements=8, portrait=False)
-    train(data, replace(TINY, bin_count=16, dropout=0.1), tmp_path / "model", base=base)
+    train(data, TINY.changed("network", dropout=0.2), tmp_path / "model", base=base)
     tuned = load_network(tmp_path / "model")
-    assert tuned.network.config.dropout == 0.1  # this training's, not the base's
+    assert tuned.network.config.dropout == 0.2  # this training's, not the base's
     assert set(tuned.tokenizer.labels) == set(names)
     assert tuned.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
     card = (tmp_path / "model" / "README.md").read_text()
     assert "1 of 3 labels kept their weights" in card
-    settings = saved_config(tmp_path / "model")
-    assert settings is not None
-    train(data, replace(settings, steps=6), tmp_path / "model", resume=True)  # without the base
+    record = saved_settings(tmp_path / "model")
+    assert record is not None
+    longer = Settings.from_dict(record).changed("budget", steps=6)
+    train(data, longer, tmp_path / "model", resume=True)  # without the base
     resumed = load_network(tmp_path / "model")
     assert resumed.tokenizer.bins.to_dict() == base.tokenizer.bins.to_dict()
     assert "1 of 3 labels kept" in (tmp_path / "model" / "README.md").read_text()
+
+
+def test_bases_that_do_not_fit_are_refused(tmp_path: Path, base: LoadedModel) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    paper = Settings.from_dict({
+        "network": {"kind": "paper", "width": 16, "repeats": False},
+        "recipe": {"tasks": [1, 0, 0, 0, 0], "apart": 0.0, "published": True},
+        "budget": {"steps": 1},
+    })  # fmt: skip
+    with pytest.raises(LayoutdmError, match="use --preset recipe"):
+        train(data, paper, tmp_path / "model", base=base)
+
+
+def test_the_paper_recipe_makes_a_model(tmp_path: Path) -> None:
+    data = open_data(tmp_path / "data", train=60)
+    settings = Settings.from_dict({
+        "data": {"max_elements": 8, "bins": "kmeans", "bin_count": 8},
+        "network": {"kind": "paper", "width": 16, "layers": 1, "repeats": False},
+        "recipe": {"tasks": [1, 0, 0, 0, 0], "apart": 0.0, "published": True},
+        "budget": {"steps": 3, "precision": "fp32"},
+    })  # fmt: skip
+    assert train(data, settings, tmp_path / "model").complete
+    assert not (tmp_path / "model" / "labels.npz").exists()
+    assert len(layoutdm.load(tmp_path / "model").generate(count=2, steps=4)) == 2

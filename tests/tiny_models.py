@@ -34,7 +34,7 @@ def network(kind: str) -> Network:
         made = build(paper_config(sizes, **small))
     else:
         levels = 4 if kind == "reading" else 0
-        made = build(NetworkConfig(sizes, about_levels=levels, ahead=kind == "ahead", **small))
+        made = build(NetworkConfig(sizes, about_levels=levels, ordered=kind == "ahead", **small))
     with torch.no_grad():  # an untrained network hardly looks at its input: make it look
         for parameter in made.parameters():  # type: ignore[attr-defined]
             if parameter.ndim == 2:
@@ -44,7 +44,7 @@ def network(kind: str) -> Network:
 
 @cache
 def folder(kind: str = "element", schedule: str = "published") -> Path:
-    """`element`, `reading` (takes drafts), `ahead` (is told what labels come) or `paper`."""
+    """`element`, `reading` (takes drafts), `ahead` (knows reading order) or `paper`."""
     target = Path(tempfile.mkdtemp(prefix="layoutdm-test-")) / kind
     return export_model(
         network(kind),

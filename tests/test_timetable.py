@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.diffusion.turns import decision_ranks
+from layoutdm.diffusion.timetable import decision_ranks, timetable
 
 LABEL, X, Y, WIDTH, HEIGHT = range(5)
 
@@ -97,27 +97,12 @@ def test_as_few_elements_as_possible_share_their_step(slots, steps, sizes_known)
     assert np.ptp(shared[shared > 0]) <= 1
 
 
-def test_width_comes_before_height_if_wished_and_the_steps_suffice():
+def test_width_comes_before_height_if_the_steps_suffice():
     masked = np.ones((1, 6, 5), dtype=bool)
-    ranks = decision_ranks(masked, 30, size_at_once=False)[0]
+    ranks = decision_ranks(masked, 30)[0]
     assert np.all(ranks[:, WIDTH] < ranks[:, HEIGHT])
-    few = decision_ranks(masked, 20, size_at_once=False)[0]
+    few = decision_ranks(masked, 20)[0]
     assert np.array_equal(few[:, WIDTH], few[:, HEIGHT])
-
-
-def test_labels_come_first_where_wished():
-    masked = np.ones((2, 9, 5), dtype=bool)
-    ranks = decision_ranks(masked, 75, np.array([True, False]))
-    assert ranks[0, :, LABEL].max() < ranks[0, :, 1:].min()
-    assert ranks[1, :, LABEL].max() > ranks[1, :, 1:].min()
-
-
-def test_labels_that_come_first_are_decided_one_by_one_while_steps_suffice():
-    masked = np.ones((1, 9, 5), dtype=bool)
-    for steps, together in ((36, 1), (35, 3), (22, 3), (12, 3), (4, 9)):
-        ranks = decision_ranks(masked, steps, np.array([True]))[0]
-        counts = np.unique(ranks[:, LABEL], return_counts=True)[1]
-        assert counts.tolist() == [together] * (9 // together), steps
 
 
 @given(masks, st.integers(1, 130), st.randoms(use_true_random=False))
@@ -127,7 +112,7 @@ def test_elements_may_take_their_turns_in_another_order(masked, steps, random):
     random.shuffle(places)
     moved = np.empty_like(masked)
     moved[places] = masked  # the slot that comes first stands first
-    ranks = decision_ranks(masked[None], steps, places=np.array([places]))[0]
+    ranks = decision_ranks(masked[None], steps, np.array([places]))[0]
     assert np.array_equal(ranks, decision_ranks(moved[None], steps)[0][places])
 
 
@@ -144,3 +129,22 @@ def test_few_steps_take_several_elements_at_a_time():
     assert set(decided.ravel()) == {0, 1, 2, 3}
     for attribute, step in ((LABEL, 0), (WIDTH, 1), (HEIGHT, 1), (X, 2), (Y, 3)):
         assert set(decided[:, attribute]) == {step}
+
+
+@given(masks, st.integers(1, 60))
+@settings(max_examples=100, deadline=None)
+def test_passes_decide_every_token_once_and_one_of_a_layout_at_a_time(masked, steps):
+    both = np.stack([masked, ~masked])
+    done = [(i + 1) / steps for i in range(steps)]
+    turn = np.tile(np.arange(len(masked)), (2, 1))
+    passes = timetable(both, done, turn)
+    assert len(passes) == steps
+    seen = np.zeros_like(both)
+    for step, due in enumerate(passes):
+        for one in due:
+            assert len(set(one.layout)) == len(one.layout)
+            assert not seen[one.layout, one.slot, one.modality].any()
+            seen[one.layout, one.slot, one.modality] = True
+            ranks = decision_ranks(both, steps, turn)[one.layout, one.slot, one.modality]
+            assert np.all(np.floor(ranks * steps + 1e-9) == step)
+    assert np.array_equal(seen, both)

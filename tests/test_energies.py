@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.constraints import CANVAS, Edges, Guide, Relation, relation_name
-from layoutdm.constraints.relations import detect_all
+from layoutdm.relations import CANVAS, Relation, detect_all, relation_name
+from layoutdm.relations.names import PAPER_NAMES
 from layoutdm.spec import Condition, Spec
+from layoutdm.terms.edges import Edges
+from layoutdm.terms.energies import Guide
 
 E = 1e-8
+PAPER = list(PAPER_NAMES)  # the relations that the guide pulls towards
 
 
 def relu(value: float) -> float:
@@ -77,7 +80,7 @@ def slow_energy(conditions: list[Condition], boxes: list[np.ndarray]) -> list[fl
 
 def random_condition(rng: np.random.Generator, n: int) -> Condition:
     """Wishes drawn without looking whether they can be met: energies must not care."""
-    codes = rng.choice(list(Relation), 6)
+    codes = rng.choice(PAPER, 6)
     of = rng.integers(0, n, 6)
     to = (of + rng.integers(1, n, 6)) % n
     canvas_ok = np.isin(codes, [1, 2, 3, 6, 8, 9])
@@ -92,6 +95,7 @@ def random_condition(rng: np.random.Generator, n: int) -> Condition:
         about=nan,
         within=nan.copy(),
         strength=nan.copy(),
+        insisted=np.zeros((n, 4), bool),
         prior=np.full((n, 4), -1, np.int8),
         min_elements=n,
         max_elements=n,
@@ -148,7 +152,7 @@ def test_gradient_is_the_finite_difference(seed: int) -> None:
             assert np.all(np.delete(up - down, b) == 0)
 
 
-@pytest.mark.parametrize("code", list(Relation))
+@pytest.mark.parametrize("code", PAPER)
 @pytest.mark.parametrize("canvas", [False, True])
 def test_each_relation_alone(code: Relation, canvas: bool) -> None:
     if canvas and code in (Relation.LEFT_OF, Relation.RIGHT_OF):

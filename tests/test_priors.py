@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layoutdm.constraints import Prior, condition_priors, log_prior
-from layoutdm.constraints.weak import NO_PRIOR
 from layoutdm.spec import Condition, Spec
+from layoutdm.spec.priors import NO_PRIOR, Prior
+from layoutdm.terms.priors import condition_priors, log_prior
 
 CENTRES = np.linspace(0.03, 0.97, 12)
 

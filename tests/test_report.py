@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from layoutdm.constraints import report
 from layoutdm.layout import Layout
 from layoutdm.spec import Condition, Spec
+from layoutdm.spec.report import report
 
 LABELS = ("text", "image", "button")
 
