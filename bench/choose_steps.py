@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import layoutdm
-from keeping_apart import KeepingApart
+from keeping_apart import KeepingApart, config_of
 from layoutdm import data
 from layoutdm.metrics.features import features_for
 from layoutdm.model.store import find
@@ -83,7 +83,7 @@ def main() -> None:
     given = parser.parse_args()
     model, opened = layoutdm.load(given.model), data.open(given.data)
     real = list(opened["val"])
-    keeping = KeepingApart(opened["train"], model.config.tokenizer)
+    keeping = KeepingApart(opened["train"], config_of(model).tokenizer)
     network = features_for(model.labels)
     assert network is not None, "no feature network fits the model's labels"
     weights = identity(find(given.model))
@@ -92,7 +92,7 @@ def main() -> None:
         rows = [json.loads(line) for line in given.out.read_text().splitlines()]
     used = []
     for task in given.task or TASKS:
-        own = {k: v for k, v in model.config.sampling_of(task).items() if k != "steps"}
+        own = {k: v for k, v in config_of(model).sampling_of(task).items() if k != "steps"}
         for n in STEPS:
             for seed in (int(text) for text in given.seeds.split(",")):
                 key = {"task": task, "steps": n, "seed": seed, "weights": weights, "own": own}

@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdm import Layout
+from layoutdm.generator.config import LayoutDMConfig
+from layoutdm.generator.layoutdm import LayoutDM
+from layoutdm.model import Model
 from layoutdm.tokens import Tokenizer
 from layoutdm.train.apart import labels_apart, shared_room
 from layoutdm.train.corpus import pack
 
 MORE = 0.25  # of the smaller element: what counts as on top
+
+
+def config_of(model: Model) -> LayoutDMConfig:
+    """The config of a model of ours."""
+    assert isinstance(model.generator, LayoutDM), "the bench is for LayoutDM"
+    return model.generator.config
 
 
 class KeepingApart:

@@ -11,16 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import layoutdm
 from layoutdm.diffusion.network import Denoiser, Prediction, Query, Traits
-from layoutdm.diffusion.sampler import Sampler
-from layoutdm.diffusion.settings import Settings
 from layoutdm.diffusion.streams import stream
+from layoutdm.generator.layoutdm import LayoutDM
+from layoutdm.generator.options import LayoutDMOptions
 from layoutdm.model import Model
-from layoutdm.model.prepare import batch, prepare
 from layoutdm.spec import Condition, Spec
 
 
@@ -50,18 +49,16 @@ class Timed:
         return answer
 
 
-PLAIN = Settings(lazy=False)
-IN_TURN = PLAIN.replaced(order="elements", steps=30, keep_apart="all")
+IN_TURN = LayoutDMOptions(steps=30)
 # Ten steps for a dozen elements: some share them.
 WAYS = {
-    "labels": PLAIN,
-    "drafts": PLAIN,
-    "relations": PLAIN,
+    "labels": IN_TURN,
     "labels, few steps": IN_TURN.replaced(steps=10),
-    "labels, in turn": IN_TURN,
-    "labels, in turn, not kept apart": IN_TURN.replaced(keep_apart="no"),
-    "relations, in turn": IN_TURN,
-    "relations, in turn, not kept apart": IN_TURN.replaced(keep_apart="no"),
+    "labels, not kept apart": IN_TURN.replaced(keep_apart=False),
+    "labels, the paper's sampler": LayoutDMOptions(sampler="plain"),
+    "drafts": IN_TURN,
+    "relations": IN_TURN,
+    "relations, the paper's sampler": LayoutDMOptions(sampler="plain"),
 }
 
 
@@ -82,22 +79,20 @@ def requests(model: Model, slots: int) -> dict[str, dict[str, Any]]:
 
 
 def measure(
-    model: Model, spec: Spec, settings: Settings, size: int, repeats: int
+    model: Model, spec: Spec, options: LayoutDMOptions, size: int, repeats: int
 ) -> dict[str, float]:
-    config = model.config
+    assert isinstance(model.generator, LayoutDM)
     condition = Condition.from_spec(spec, model.labels, model.max_elements)
-    prepared = prepare(spec, condition, config.tokenizer, config.traits, settings)
-    counts = [len(condition)] * size if config.traits.number_first else None
-    known = batch([prepared] * size, counts, config.tokenizer, config.apart)
-    timed = Timed(model.denoiser)
-    sampler = Sampler(timed, config.schedule, settings)
-    sampler.run(known, [stream(0, i) for i in range(size)])
+    timed = Timed(model.generator.denoiser)
+    generator = replace(model.generator, denoiser=timed)
+    conditions = [condition] * size
+    generator.draw(conditions, options, [stream(0, i) for i in range(size)])
     network = timed.seconds / timed.calls
     timed.replay, timed.calls = True, 0
     start = time.process_time()
     for repeat in range(repeats):
-        sampler.run(known, [stream(repeat, i) for i in range(size)])
-    rest = (time.process_time() - start) / (repeats * len(sampler.steps))
+        generator.draw(conditions, options, [stream(repeat, i) for i in range(size)])
+    rest = (time.process_time() - start) / timed.calls
     return {"network_ms": network * 1e3, "rest_ms": rest * 1e3, "share": rest / network}
 
 
@@ -109,10 +104,10 @@ def main() -> None:
     arguments = parser.parse_args()
     model = layoutdm.load(arguments.model, threads=1)
     asked = requests(model, arguments.slots)
-    for name, settings in WAYS.items():
+    for name, options in WAYS.items():
         spec = Spec.parse(asked[name.split(",")[0]])
         for size in (1, 64):
-            row = measure(model, spec, settings, size, arguments.repeats)
+            row = measure(model, spec, options, size, arguments.repeats)
             rounded = {key: round(value, 3) for key, value in row.items()}
             found = {"model": model.name, "request": name, "batch": size, **rounded}
             print(json.dumps(found), flush=True)

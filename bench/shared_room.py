@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import layoutdm
-from keeping_apart import MORE, KeepingApart
+from keeping_apart import MORE, KeepingApart, config_of
 from layoutdm import Layout, data
 from layoutdm.boxes import from_corners, to_corners
 from layoutdm.model.store import find, fingerprint
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     model, opened = layoutdm.load(given.model), data.open(given.data)
-    tokenizer = model.config.tokenizer
+    tokenizer = config_of(model).tokenizer
     keeping = KeepingApart(opened["train"], tokenizer)
     real = list(opened["val"])[: given.count]
 

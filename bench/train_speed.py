@@ -1,11 +1,11 @@
-"""How near a training step of the element network comes to the machine's matrix rate.
+"""How fast the recipe trains the element network, side by side with the way before it.
 
-    python bench/train_speed.py [--threads 1] [--batch-size 128] [--save]
+    python bench/train_speed.py [--threads 1] [--steps 12] [--save]
 
-The rate of a step is the floating-point operations of its matrix products, counted by torch while
-a step runs, divided by the time of the step; it is compared with the best rate of one large matrix
-product. Goals: at least 0.45 of that rate, and less than a fifth of a step for the loss algebra.
-With one thread processor time is used, so that other programs matter less.
+Both ways take turns in one process, so that other programs slow both down alike.
+The way before: every element is predicted in single precision, the loss is the variational bound
+in double precision over all values, embeddings are looked up one by one, attention is the fused
+kernel, and nothing looks at what repeats. With one thread processor time is used.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
-from torch.utils.flop_counter import FlopCounterMode
+from torch import Tensor, nn
 
 from layoutdm import Layout
 from layoutdm.tokens import Tokenizer, uniform_bins
-from layoutdm.train.config import TrainConfig, preset
-from layoutdm.train.corpus import make_batch, pack
-from layoutdm.train.draws import CONTENT
-from layoutdm.train.losses import _compare, corrupt_tokens, masses, terms
-from layoutdm.train.networks import Prediction, build
+from layoutdm.train.batches import from_tensors
+from layoutdm.train.corpus import pack
+from layoutdm.train.layoutdm import NUMBER_EVERY, LayoutDMLearner, Splits
+from layoutdm.train.learner import Batch, Moment, Notes
+from layoutdm.train.losses import terms
+from layoutdm.train.networks import ElementNetwork, Query, blocks
+from layoutdm.train.objective import number_loss, shown_part
+from layoutdm.train.published import to_noise
+from layoutdm.train.recipe import Settings, preset
 from layoutdm.train.times import stratified
 from layoutdm.train.trainer import Trainer
 
@@ -47,100 +51,101 @@ def made_up_layouts(count: int) -> list[Layout]:
     return layouts
 
 
-def matrix_rate(clock: Callable[[], float], size: int = 2048, repeats: int = 5) -> float:
-    """Operations per second of one large matrix product: the best of several."""
-    a, b, out = (torch.rand(size, size) for _ in range(3))
-    torch.mm(a, b, out=out)
-    best = np.inf
-    for _ in range(repeats):
-        begin = clock()
-        torch.mm(a, b, out=out)
-        best = min(best, clock() - begin)
-    return float(2 * size**3 / best)
+class BeforeNetwork(ElementNetwork):
+    """The same network with one lookup for each embedding."""
+
+    def _embedded(self, query: Query, edges: list[Tensor]) -> Tensor:
+        x = sum(table(query.tokens[..., m]) for m, table in enumerate(self.embed))
+        assert query.position is not None
+        assert query.about is not None
+        x = x + self.position(query.position)
+        for attribute, table in enumerate(self.about):
+            x = x + table(query.about[..., attribute])
+        for table, places in zip(self.edge, edges, strict=True):
+            x = x + table(places)
+        assert isinstance(x, Tensor)
+        return x
 
 
-def step_rates(trainer: Trainer, repeats: int, clock: Callable[[], float]) -> dict[str, float]:
-    """Rates over whole steps (all of them) and over forward and backward passes alone."""
+class BeforeLearner(LayoutDMLearner):
+    """The bound of every element, in double precision, as the models before were trained."""
+
+    def loss(self, batch: Batch, moment: Moment, turn: str) -> tuple[Tensor, Notes]:
+        made = from_tensors(batch)
+        rng = np.random.default_rng(moment.step)
+        level = torch.from_numpy(stratified(len(made.tokens), self.schedule.steps, rng))
+        found = terms(self.network, self.schedule, made, level, to_noise(batch["uniform"]))
+        counted = found.counted.clamp(min=1)
+        loss = ((found.variational + 0.1 * found.auxiliary) / counted).mean()
+        if moment.step % (2 * NUMBER_EVERY) == 0:
+            shown = shown_part(made, batch["uniform"])
+            loss = loss + 0.02 * number_loss(self.network, made, *shown).mean()
+        return loss, {}
+
+
+def make_trainer(settings: Settings, bins: int, folder: Path, *, before: bool) -> Trainer:
+    tokenizer = Tokenizer(LABELS, uniform_bins(bins), 25)
+    corpus = pack(made_up_layouts(8 * settings.budget.batch_size), tokenizer)
+    torch.manual_seed(0)
+    network = (BeforeNetwork if before else ElementNetwork)(settings.network_config(tokenizer))
+    if before:  # a mask for every place, as it was
+        for module in network.modules():
+            for name, part in module.named_children():
+                if isinstance(part, blocks.SharedDropout):
+                    setattr(module, name, nn.Dropout(part.share))
+    learner = (BeforeLearner if before else LayoutDMLearner)(
+        network, Splits(corpus, corpus), settings, lambda finished, out: None
+    )
+    return Trainer(learner, settings.optimiser, settings.budget, folder)
+
+
+def seconds(trainer: Trainer, clock: Callable[[], float]) -> float:
+    begin = clock()
     trainer._step()
-    whole_seconds = passes_seconds = operations = algebra_seconds = 0.0
-    for _ in range(repeats):
-        passes, algebra, count = _one_batch(trainer, trainer.state.counters.step, clock)
-        begin = clock()
-        trainer._step()
-        whole_seconds += clock() - begin
-        passes_seconds += passes
-        algebra_seconds += algebra
-        operations += count
-    return {
-        "layouts_per_second": repeats * trainer.draws.batch_size / whole_seconds,
-        "step_operations_per_second": operations / whole_seconds,
-        "passes_operations_per_second": operations / passes_seconds,
-        "algebra_share_of_step": algebra_seconds / whole_seconds,
+    return clock() - begin
+
+
+def compare(bins: int, steps: int, clock: Callable[[], float], folder: Path) -> dict[str, float]:
+    """Layouts a second of both ways, by the median of their steps' times in turns."""
+    now = preset("recipe", steps=10_000)
+    then = now.changed("network", repeats=False, lines=255).changed("budget", precision="fp32")
+    trainers = {
+        "before": make_trainer(then, bins, folder / f"before{bins}", before=True),
+        "recipe": make_trainer(now, bins, folder / f"recipe{bins}", before=False),
     }
-
-
-def _one_batch(
-    trainer: Trainer, step: int, clock: Callable[[], float]
-) -> tuple[float, float, float]:
-    """Seconds of forward and backward, seconds of the loss algebra in it, and operations."""
-    config, network = trainer.config, trainer.state.network
-    rng = trainer.draws.generator(CONTENT, step)
-    batch = make_batch(trainer.train, trainer.draws.layouts(step), config, rng)
-    level = torch.from_numpy(stratified(len(batch.tokens), trainer.schedule.steps, rng))
-    noise = torch.from_numpy(rng.random((2, *batch.tokens.shape)))
-
-    def both_ways() -> None:
-        found = terms(network, trainer.schedule, batch, level, noise)  # type: ignore[arg-type]
-        (found.variational + found.auxiliary).mean().backward()  # type: ignore[no-untyped-call]
-        network.zero_grad()
-
-    with FlopCounterMode(display=False) as counter:
-        both_ways()
-    begin = clock()
-    both_ways()
-    passes = clock() - begin
-
-    sizes = trainer.train.tokenizer.sizes
-    shape = batch.valid.shape
-    scores = [torch.randn(*shape, size + 1, requires_grad=True) for size in sizes]
-    begin = clock()
-    levels = masses(trainer.schedule, level - 1, level)
-    noisy = corrupt_tokens(batch, sizes, levels[1], noise)
-    counted = batch.valid[..., None] & ~batch.known
-    prediction = Prediction(tuple(scores))
-    found = _compare(prediction, batch.tokens, noisy, counted, counted.double(), levels)
-    (found.variational + found.auxiliary).mean().backward()  # type: ignore[no-untyped-call]
-    return passes, clock() - begin, float(counter.get_total_flops())
+    taken: dict[str, list[float]] = {name: [] for name in trainers}
+    short = blocks.SHORT
+    for step in range(steps + 2):
+        for name, trainer in trainers.items():
+            blocks.SHORT = 0 if name == "before" else short
+            spent = seconds(trainer, clock)
+            if step >= 2:  # the first are slow
+                taken[name].append(spent)
+    blocks.SHORT = short
+    rates = {name: now.budget.batch_size / float(np.mean(times)) for name, times in taken.items()}
+    return {**rates, "times_as_fast": rates["recipe"] / rates["before"]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--batch-size", type=int, default=TrainConfig().batch_size)
-    parser.add_argument("--repeats", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--bins", type=int, nargs="+", default=[32, 192])
     parser.add_argument("--save", action="store_true", help="write bench/results/train_speed.json")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     clock = time.process_time if options.threads == 1 else time.perf_counter
-    config = preset("element", batch_size=options.batch_size, steps=1000)
-    tokenizer = Tokenizer(LABELS, uniform_bins(32), config.max_elements)
-    corpus = pack(made_up_layouts(8 * options.batch_size), tokenizer)
     with TemporaryDirectory() as folder:
-        network = build(config.network_config(tokenizer))
-        trainer = Trainer(network, corpus, corpus, config, Path(folder))
-        before = matrix_rate(clock)
-        rates = step_rates(trainer, options.repeats, clock)
-        best = max(before, matrix_rate(clock))
+        rates = {
+            f"{bins} bins": compare(bins, options.steps, clock, Path(folder))
+            for bins in options.bins
+        }
     result = {
         "threads": options.threads,
-        "batch_size": options.batch_size,
         "machine": platform.machine(),
         "torch": torch.__version__,
         "clock": "processor" if options.threads == 1 else "wall",
-        "matrix_operations_per_second": best,
-        **rates,
-        "share_of_matrix_rate": rates["passes_operations_per_second"] / best,
-        "share_of_matrix_rate_whole_step": rates["step_operations_per_second"] / best,
+        "layouts_per_second": rates,
     }
     text = json.dumps(result, indent=1)
     print(text)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import layoutdm
-from keeping_apart import KeepingApart
+from keeping_apart import KeepingApart, config_of
 from layoutdm import Layout, Spec, data, metrics
 from layoutdm.evaluate.requests import asked_relations
 from layoutdm.metrics.features import FeatureNetwork, features_for, load_features
@@ -117,7 +117,7 @@ def main() -> None:
     model = layoutdm.load(given.model)
     opened = data.open(given.data)
     real = list(opened["val"])[: given.count]
-    keeping = KeepingApart(opened["train"], model.config.tokenizer)
+    keeping = KeepingApart(opened["train"], config_of(model).tokenizer)
     network = load_features(given.features) if given.features else features_for(model.labels)
     assert network is not None, "no feature network fits the model's labels"
     own = {name: json.loads(value) for name, value in (text.split("=", 1) for text in given.set)}

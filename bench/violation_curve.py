@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 import layoutdm
-from keeping_apart import KeepingApart
+from keeping_apart import KeepingApart, config_of
 from layoutdm import data
 from layoutdm.metrics.features import features_for, load_features
 from tune_sampling import measure
@@ -36,7 +36,7 @@ def main() -> None:
     model = layoutdm.load(given.model)
     opened = data.open(given.data)
     real = list(opened["val"])[: given.count]
-    keeping = KeepingApart(opened["train"], model.config.tokenizer)
+    keeping = KeepingApart(opened["train"], config_of(model).tokenizer)
     network = load_features(given.features) if given.features else features_for(model.labels)
     assert network is not None, "no feature network fits the model's labels"
     for strength in given.strength or STRENGTHS:

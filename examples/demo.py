@@ -20,10 +20,10 @@ import numpy as np
 
 import layoutdm
 from layoutdm.data import open as open_data
-from layoutdm.formats.scene import picture
-from layoutdm.formats.svg import paint
 from layoutdm.layout import FIELDS, Layout
 from layoutdm.model import Model, Result, embedded
+from layoutdm.pictures.scene import picture
+from layoutdm.pictures.svg import paint
 from layoutdm.spec import Spec
 
 RESULTS = 4
@@ -170,7 +170,7 @@ def main() -> None:
     start, made, parts = time.perf_counter(), 0, []
     for name in embedded():
         model = layoutdm.load(name)
-        canvas = model.config.canvas
+        canvas = model.canvas
         all_shown = []
         for task, spec in requests(model, name).items():
             results = model.generate(spec, RESULTS, seed=1)
@@ -186,6 +186,7 @@ def main() -> None:
     )
     (out / "gallery.html").write_text(page, encoding="utf-8")
     print(f"{intro} Open {out / 'gallery.html'}.")
+    print("To draw, lock and relate by hand in a browser: make studio")
 
 
 if __name__ == "__main__":
