@@ -25,10 +25,11 @@ from layoutdm.metrics.features import (
     load_features,
 )
 from layoutdm.metrics.fid import fid
-from layoutdm.train.features import Evaluation, FeatureTraining, train_features
+from layoutdm.train.features import train_features
 from layoutdm.train.features_data import Noise, epoch, examples, fixed_batches, make_batch
 from layoutdm.train.features_export import export_encoder
 from layoutdm.train.features_net import FeatureAutoencoder, FeatureShape, feature_loss
+from layoutdm.train.features_run import Evaluation, FeatureTraining
 
 LABELS = ("text", "title", "figure")
 

@@ -74,8 +74,9 @@ def fit_features(
     from layoutdm.data import open as open_data
     from layoutdm.formats.problems import Problems
     from layoutdm.metrics.features import load_features
-    from layoutdm.train.features import FeatureTraining, train_features
+    from layoutdm.train.features import train_features
     from layoutdm.train.features_data import Noise
+    from layoutdm.train.features_run import FeatureTraining
 
     settings = FeatureTraining(
         minutes=minutes,
