@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+
+from layoutdm.atomic import write_bytes
 
 INK, QUIET, GRID = "#22262b", "#6b7280", "#e5e7eb"
 COLOURS = {
@@ -51,6 +54,13 @@ def finish(figure: Any, axes: list[Any], path: Path) -> list[Path]:
         list(handles.values()), list(handles), loc="outside lower center",
         ncols=min(len(handles), 6), fontsize=8, frameon=False,
     )  # fmt: skip
+    return [save(figure, path)]
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure in one go: another process may write the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    return [path]
+    picture = BytesIO()
+    figure.savefig(picture, dpi=130, format="png")
+    write_bytes(path, picture.getvalue())
+    return path

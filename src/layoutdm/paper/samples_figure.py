@@ -10,6 +10,7 @@ from typing import Any
 from layoutdm.layout import Layout
 from layoutdm.paper import table1, table2, table3
 from layoutdm.paper.cells import INPUT, Bench, Cell, draft_of
+from layoutdm.paper.plots import save
 from layoutdm.paper.results import NAMES, TITLES, Results
 from layoutdm.spec import Spec
 
@@ -17,7 +18,7 @@ NAME, TITLE = "samples", "Samples of all systems side by side"
 TASKS = ("unconditional", "c", "cwh", "completion", "refinement")
 EXAMPLES = 2  # requests a sheet
 SEEDS = (0, 1, 2)  # three samples of each
-FIRST = 60  # test layouts among which the requests are looked for
+FIRST = 16  # test layouts among which the requests are looked for
 INK = "#22262b"
 
 Column = tuple[str, Sequence[Layout | str]]
@@ -101,9 +102,7 @@ def _sheet(columns: list[Column], bench: Bench, title: str, path: Path) -> Path:
             if row == 0:
                 axis.set_title(name, fontsize=6.5, color=INK)
     figure.suptitle(title, fontsize=9, color=INK)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    return path
+    return save(figure, path)
 
 
 def _draw(axis: Any, layout: Layout, labels: Sequence[str], tall: float) -> None:

@@ -39,7 +39,7 @@ def write(results: Results, out: Path) -> list[Path]:
     written = []
     for data in results.data:
         titles = [f"{data}, {TITLES[task]}" for task in TASKS]
-        figure, axes = panels(titles, "ms a layout (one thread)", "FID")
+        figure, axes = panels(titles, "ms of processor time a layout", "FID")
         for axis, task in zip(axes, TASKS, strict=True):
             axis.set_xscale("log")
             for system, own in _cells(task).items():
