@@ -38,8 +38,5 @@ def write(results: Results, out: Path) -> list[Path]:
                 seconds = record["seconds"] if record else 0.0
                 row.append(f"{record['layouts'] / seconds:.1f}" if record and seconds else DASH)
             rows.append(row)
-    note = (
-        "By processor time, one thread, batches of 64. "
-        f"{results.note}"
-    )
+    note = f"By processor time, one thread, batches of 64. {results.note}"
     return write_page(out / f"{NAME}.md", TITLE, f"{note}\n{table(head, rows)}")

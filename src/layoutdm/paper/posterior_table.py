@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from layoutdm.paper.cells import Cell
-from layoutdm.paper.plots import COLOURS, finish, panels
+from layoutdm.paper.plots import COLOURS, finish, log_scale, panels
 from layoutdm.paper.results import TITLES, Results, table, write_page
 
 NAME, TITLE = "posterior", "Exact posterior and released approximation"
@@ -33,7 +33,7 @@ def write(results: Results, out: Path) -> list[Path]:
     for data in results.data:
         for task in TASKS:
             axis = next(panel)
-            axis.set_xscale("log")
+            log_scale(axis)
             for published, name in ((False, "exact posterior"), (True, "released approximation")):
                 values = [results.value(data, _cell(task, n, published), "fid") for n in STEPS]
                 texts = [results.text(data, _cell(task, n, published), "fid") for n in STEPS]

@@ -40,7 +40,7 @@ def claims() -> list[Claim]:
             found.append(Claim("far below the noisy input", cell, draft, FAR))
     ruite, refined = Cell("ruite", "refinement"), Cell("layoutdm-paper", "refinement")
     found.append(Claim("RUITE near LayoutDM in refinement", ruite, refined, NEAR))
-    found.append(Claim("RUITE near LayoutDM in refinement", refined, ruite, NEAR))
+    found.append(Claim("LayoutDM near RUITE in refinement", refined, ruite, NEAR))
     for system in table1.SYSTEMS:
         easy, hard = Cell(system, "cwh"), Cell(system, "c")
         found.append(Claim("easier with more given", easy, hard))

@@ -22,7 +22,7 @@ TUNING_STEPS = 150  # 0: each recipe's own rate, and top-p 1
 BATCH = 64
 RATES = (3e-4, 1e-3, 3e-3)
 OWN_RATES = {  # those whose published rates are far lower, or that diverge
-    "layoutgan++": (3e-5, 1e-4, 3e-4),
+    "layoutgan++": (1e-4, 3e-4, 1e-3),
     "ndn-none": (1e-4, 3e-4, 1e-3),
     "ndn-partial": (1e-4, 3e-4, 1e-3),
 }
