@@ -22,6 +22,7 @@ from layoutdm.atomic import write_bytes
 from layoutdm.data import Dataset
 from layoutdm.data import open as open_data
 from layoutdm.errors import LayoutdmError
+from layoutdm.layout import Layout
 from layoutdm.model import Model
 from layoutdm.model.store import embedded, load
 from layoutdm.paper.cells import INPUT, Bench, Cell, generate, read_layouts, score
@@ -97,7 +98,9 @@ def write_items(
 
 def read_results(items: Sequence[Item], shops: Mapping[str, Shop], runs: Path) -> Results:
     """The scores and layouts of all cells that these items show."""
-    records, made, training = {}, {}, {}
+    records: dict[tuple[str, str], Mapping[str, Any]] = {}
+    training: dict[tuple[str, str], Mapping[str, Any]] = {}
+    made: dict[tuple[str, str], Sequence[Layout]] = {}
     for name, shop in shops.items():
         bench = shop.bench
         for cell in (cell for item in items for cell in item.cells(name)):

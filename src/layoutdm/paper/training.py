@@ -61,7 +61,7 @@ class Runs:
         rate = self._rate(system, own, notice)
         notice(f"{system}: training on {self.data}, {self.layouts:,} layouts, rate {rate:g}")
         steps = max(1, round(self.layouts / BATCH))  # not epochs, whose last batch may be short
-        if not self._train(system, own, steps, rate):
+        if not self._train(system, own, steps, rate, notice):
             raise LayoutdmError(f"{own}: training was stopped; the same command goes on with it")
         if self.tuning_steps:
             choose_sampling(own, self.dataset, notice)
@@ -78,7 +78,7 @@ class Runs:
         for rate in OWN_RATES.get(system, RATES):
             folder = self.folder / "tuning" / self.data / f"{system}-{rate:g}"
             if not (folder / "training.json").exists():
-                self._train(system, folder, self.tuning_steps, rate)
+                self._train(system, folder, self.tuning_steps, rate, notice)
             losses[rate] = json.loads((folder / "training.json").read_text())["report"]["bound"]
             notice(f"{system}: rate {rate:g} has loss {losses[rate]:.4f} on val")
         best = min(losses, key=lambda rate: losses[rate])
@@ -86,7 +86,7 @@ class Runs:
         kept.write_text(f"{best:g}\n")
         return best
 
-    def _train(self, system: str, out: Path, steps: int, rate: float) -> bool:
+    def _train(self, system: str, out: Path, steps: int, rate: float, notice: Notice) -> bool:
         from layoutdm.baselines.learn.run import train_system
         from layoutdm.train.settings import Budget
 
@@ -94,9 +94,27 @@ class Runs:
         name, _, size = system.partition("@")
         report = train_system(
             self.dataset, name, out, size=size or self.size, budget=limits, learning_rate=rate,
-            resume=True,
+            resume=True, watcher=Told(f"{system} on {self.data}", notice),
         )  # fmt: skip
         return report.complete
+
+
+@dataclass(frozen=True)
+class Told:
+    """Watches a run and tells what each validation finds."""
+
+    name: str
+    tell: Notice
+
+    def progress(self, progress: Any) -> None:
+        return None
+
+    def evaluation(self, evaluation: Any) -> None:
+        minutes = f"{evaluation.minutes:.1f} min"
+        self.notice(f"step {evaluation.step}, {minutes}, loss on val {evaluation.bound:.4f}")
+
+    def notice(self, text: str) -> None:
+        self.tell(f"{self.name}: {text}")
 
 
 def learner_rate(system: str, size: str) -> float:
