@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from layoutdm.cli.options import Threads
+
 
 def paper(
     items: Annotated[
@@ -42,9 +44,7 @@ def paper(
             help="Page to fill: what stands between <!-- table1 --> and <!-- /table1 -->."
         ),
     ] = None,
-    threads: Annotated[
-        int, typer.Option(help="Threads of training; 0: as many as torch likes.")
-    ] = 0,
+    threads: Threads = None,
 ) -> None:
     """Make the paper's tables and figures: train what is missing, generate, score, write.
 
