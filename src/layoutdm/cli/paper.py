@@ -61,12 +61,18 @@ def paper(
     """
     import sys
 
+    from layoutdm.errors import LayoutdmError
     from layoutdm.paper.run import make
 
-    if train and threads:
-        import torch
-
-        torch.set_num_threads(threads)
+    if train:
+        try:
+            import torch
+        except ImportError as error:
+            raise LayoutdmError(
+                f"training needs the package {error.name!r}; install it with: "
+                "pip install 'layoutdm[train]', or leave missing systems out with --no-train"
+            ) from None
+        torch.set_num_threads(threads or torch.get_num_threads())
 
     def notice(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
