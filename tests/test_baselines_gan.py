@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ import baseline_cases as cases
 from layoutdm.baselines.clg import CLG, KINDS, CLGOptions, Problem, kind_of, solve
 from layoutdm.baselines.common import Common
 from layoutdm.baselines.layoutgan import LayoutGAN, LayoutGANOptions
+from layoutdm.baselines.learn.system import SystemLearner
 from layoutdm.baselines.session import Session
 from layoutdm.diffusion.streams import stream
 from layoutdm.errors import LayoutdmError
 from layoutdm.relations import CANVAS, CANVAS_NAMES, ELEMENT_NAMES, PAPER_NAMES
 from layoutdm.spec import Condition, Spec
 from layoutdm.tokens import Tokenizer, uniform_bins
+from layoutdm.train.settings import Budget
+from layoutdm.train.trainer import Trainer
 
 COMMON = Common(Tokenizer(("a", "b"), uniform_bins(4), 6), histogram=np.ones(6))
 RELATIONS: dict[str, Any] = {
@@ -157,3 +161,32 @@ def test_exported_files_equal_the_networks() -> None:
     feed = {"boxes": wanted, "labels": batch["labels"], "valid": batch["valid"]}
     (found,) = judge(**{key: value.numpy() for key, value in feed.items()})
     np.testing.assert_allclose(found, logits, atol=2e-4)
+
+
+def distance_to_the_nearest(made: SystemLearner, module: torch.nn.Module) -> float:
+    """Mean absolute difference of drawn boxes from the nearest layout with the same labels."""
+    batch = dict(made.make(made.val, np.arange(len(made.val)), np.random.default_rng(0)))
+    nothing = torch.zeros_like(batch["given"])
+    labels, valid, real = batch["labels"], batch["valid"], batch["boxes"]
+    with torch.no_grad():
+        boxes = module["generator"].eval()(  # type: ignore[index, operator]
+            batch["latent"], labels, valid, torch.zeros(*valid.shape, 2), nothing
+        )
+    found = []
+    for i in range(len(labels)):
+        same = (valid == valid[i]).all(dim=1) & (labels == labels[i]).all(dim=1)
+        apart = (real[same] - boxes[i]).abs()[:, valid[i]]
+        found.append(float(apart.mean(dim=(1, 2)).min()))
+    return float(np.mean(found))
+
+
+@pytest.mark.slow
+def test_generator_and_discriminator_learn_ten_layouts(tmp_path: Path) -> None:
+    made = cases.learner("layoutgan++", cases.pages(10))
+    far, forgotten = distance_to_the_nearest(made, made.module), cases.memory_loss(made)
+    moves = replace(made.recipe.short, learning_rate=1e-3)
+    budget = Budget(steps=150, batch_size=16, precision="fp32", validations=1)
+    run = Trainer(made, moves, budget, tmp_path)
+    run.run()
+    assert distance_to_the_nearest(made, run.state.average) < 0.45 * far
+    assert cases.memory_loss(made) < 0.1 * forgotten

@@ -254,3 +254,16 @@ def test_exported_files_equal_the_networks() -> None:
     close(Session(folder / "boxes.onnx", 1), made.module["generate"], {**shape, **turn})
     boxes = {"boxes": batch["boxes"]}
     close(Session(folder / "refinement.onnx", 1), made.module["refine"], {**shape, **boxes})
+
+
+def test_ndn_refuses_a_relation_that_its_paper_does_not_have() -> None:
+    def never(**inputs: Any) -> Any:
+        raise AssertionError("it should be refused before any network is asked")
+
+    elements = [{"name": "one", "label": "a"}, {"name": "two", "label": "b"}]
+    relations = [{"of": "one", "is": "left_aligned", "to": "two"}]
+    system = NDN(COMMON, never, never, never, "ndn-partial")
+    reason = system.refuses(condition({"elements": elements, "relations": relations}))
+    assert "left_aligned" in str(reason) and "left_of" in str(reason)
+    relations[0]["is"] = "left_of"
+    assert system.refuses(condition({"elements": elements, "relations": relations})) is None

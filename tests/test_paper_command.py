@@ -13,6 +13,7 @@ import pytest
 
 import layoutdm.data
 from baseline_cases import SMALL
+from layoutdm.baselines.learn.layoutvae import LayoutVAELearner
 from layoutdm.baselines.learn.run import train_system
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import write
@@ -21,7 +22,7 @@ from layoutdm.paper.items import ITEMS, chosen
 from layoutdm.paper.published import TABLE1, TABLE2, TABLE3, TABLE4
 from layoutdm.paper.run import make
 from layoutdm.paper.sampling import choose_sampling
-from layoutdm.paper.training import Runs
+from layoutdm.paper.training import Runs, training_of
 from layoutdm.train.settings import Budget
 from training_samples import make_layouts
 
@@ -52,7 +53,7 @@ def test_tables_have_our_figures_the_papers_and_dashes(folder: Path) -> None:
     second = (out / "table2.md").read_text()
     row = next(line for line in second.splitlines() if line.startswith("| LayoutTrans |"))
     assert "[7.63]" in row and not row.startswith("| LayoutTrans | –")
-    assert "| MaskGIT* | – [52" in second
+    assert "| MaskGIT* | not trained yet [52" in second
     first = (out / "table1.md").read_text()
     assert "[6.84]" in next(line for line in first.splitlines() if "LayoutGAN++" in line)
     kept = out / "cells" / "rico25" / "layouts" / "layouttrans.unconditional.jsonl.gz"
@@ -128,7 +129,7 @@ def test_top_p_is_chosen_on_val_once(folder: Path) -> None:
 def test_unknown_items_are_told() -> None:
     with pytest.raises(LayoutdmError, match="table1"):
         chosen(["table9"])
-    assert len(chosen(["all"])) == len(ITEMS) == 14
+    assert len(chosen(["all"])) == len(ITEMS) == 15
 
 
 def test_the_papers_best_rows_are_copied_right() -> None:
@@ -154,3 +155,16 @@ def test_the_commands_list_and_refuse(folder: Path) -> None:
     places = ["--data", str(folder / "none"), "--runs", str(folder / "runs"), "--no-train"]
     wrong = run("paper", "table2", *places)
     assert wrong.returncode == 1 and "rico25" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_without_tuning_each_recipe_has_its_own_rate_and_budgets_are_equal(folder: Path) -> None:
+    dataset = layoutdm.data.open(folder / "data" / "rico25", portrait=False)
+    told: list[str] = []
+    runs = Runs(folder / "untuned", "rico25", dataset, layouts=128, tuning_steps=0)
+    found = runs.model("layoutvae", told.append)
+    assert found is not None and not (folder / "untuned" / "tuning").exists()
+    record = training_of(found)
+    assert record["rate"] == LayoutVAELearner.recipe.short.learning_rate
+    assert record["steps"] == 2 and not (found / "sampling.json").exists()
+    assert any("loss on val" in line for line in told)

@@ -12,6 +12,9 @@ compared; `blt-original` is what its authors released:
   positions are only the element's index and the number of elements. Labels and sizes are drawn
   from the five likeliest at temperature 1.5, places are the likeliest; of those still masked a
   falling share stays so, by probability. In completion the number of elements is drawn.
+  Otherwise than there: elements are shuffled anew for every batch (theirs: sorted, or shuffled
+  once), up to 25 (22), the three groups have as many steps each (a number each), and at published
+  size the rate stays at its peak (falls with the root of the step).
 
 As compared, PAD could be drawn for an element that was asked for, which then went missing; that is
 not copied.

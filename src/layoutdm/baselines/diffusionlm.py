@@ -5,10 +5,10 @@ ones, and at the end each vector is rounded to a word. `steps` steps by DDPM, or
 DDIM (`ddim`). Known tokens are set to their vectors before and after every step.
 
 As compared, rounding may take any word in any place, so that elements with a foreign one are lost;
-the elements that are asked for keep to their own words here. Two weaknesses can be repaired: the
-first step tells the network a noise that training never has (`repaired_start` begins where
-training ends), and vectors wander between words (`clamp`, the original's default, moves each
-prediction to the nearest).
+the elements that are asked for keep to their own words here, and MASK is never taken. Two
+weaknesses can be repaired: the first step tells the network a noise that training never has
+(`repaired_start` begins where training ends), and vectors wander between words (`clamp`, the
+original's default, moves each prediction to the nearest).
 """
 
 from __future__ import annotations

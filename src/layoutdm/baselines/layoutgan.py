@@ -5,6 +5,10 @@ It learns against a discriminator that also has to rebuild the real layout from 
 sizes are given (the LayoutDM paper's adaptation to C+S->P, whose code is not public), a branch of
 the network reads them, and only places are its own. One model does both tasks.
 
+At published size it is trained as its authors do (Adam, 1e-5, 200,000 steps), at compact size with
+a recipe for short runs (`learn/layoutgan.py`). Val layouts are sorted as train layouts are, and the
+weights that are kept have the highest Maximum IoU on val.
+
 A box's centre lies on the canvas by construction, its edges may not; `Model` moves such boxes in.
 """
 

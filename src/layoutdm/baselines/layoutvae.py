@@ -8,7 +8,8 @@ as it is listed.
 
 Elements are decided by label, those of one label from the left; listed ones of the same label in
 their own order. Where sizes are given (the LayoutDM paper's adaptation) a network of their own
-reads them, and only places are drawn. The authors released no code. Of public re-implementations
+reads them, and only places are drawn. A box is the mean that the decoder gives, without the noise
+(0.02) that the bound assumes. The authors released no code. Of public re-implementations
 not copied: noise on boxes that is uniform, hence biased; sigma in the place of its square; counts
 so far that are sampled while learning; an LSTM that starts at the second element.
 """

@@ -11,11 +11,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from layoutdm import metrics
 from layoutdm.formats.jsonl import dumps, from_record
@@ -60,7 +62,19 @@ class Bench:
     labels: tuple[str, ...]
     out: Path
     network: metrics.FeatureNetwork | None
-    limit: int | None = None  # of layouts in a cell, for a quick look
+    limit: int | None = None  # of layouts in a cell, the same for all
+
+    @cached_property
+    def features(self) -> NDArray[np.float64]:
+        """Of the whole test split, made once for all cells."""
+        assert self.network is not None
+        return self.network.extract(list(self.reference))
+
+    def layouts_of(self, cell: Cell) -> Path:
+        return self.out / "layouts" / f"{cell.name}.jsonl.gz"
+
+    def scores_of(self, cell: Cell) -> Path:
+        return self.out / "scores" / f"{cell.name}.json"
 
     def count(self, cell: Cell) -> int:
         most = SAMPLES if cell.task == "unconditional" else len(self.reference)
@@ -79,8 +93,8 @@ class Bench:
 def generate(
     cell: Cell, bench: Bench, model: Model | None, notice: Notice = lambda text: None
 ) -> tuple[list[Layout], float]:
-    """All layouts of a cell and the seconds they took; those made before are kept."""
-    path = bench.out / "layouts" / f"{cell.name}.jsonl.gz"
+    """All layouts of a cell and the processor time they took; those made before are kept."""
+    path = bench.layouts_of(cell)
     clock = path.with_name(f"{cell.name}.seconds.json")
     made = read_layouts(path)
     seconds = float(json.loads(clock.read_text())) if clock.exists() and made else 0.0
@@ -91,9 +105,9 @@ def generate(
         pairs = islice(bench.requests(cell), len(made), None)
         results = _results(cell, pairs, model)
         while len(made) < total:
-            begun = time.perf_counter()
+            begun = time.process_time()
             part = list(islice(results, CHUNK))
-            seconds += time.perf_counter() - begun
+            seconds += time.process_time() - begun
             with path.open("ab") as stream:
                 stream.write(_packed(part))
             clock.write_text(json.dumps(seconds))
@@ -175,7 +189,7 @@ def score(cell: Cell, bench: Bench, made: Sequence[Layout], seconds: float) -> d
             found["violation"] = metrics.violation(paired.bbox, paired.mask, edges)
     if bench.network is not None and len(full) > 1:
         features = bench.network.extract(full)
-        against = bench.network.extract(list(reference))
+        against = bench.features[: len(reference)]
         found["fid"] = metrics.fid(features, against)
         if min(len(features), len(against)) > 5:
             near = metrics.prdc(features, against)

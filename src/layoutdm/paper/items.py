@@ -1,4 +1,4 @@
-"""Every table and figure, by the name that the command takes."""
+"""Every table and figure, by the name that the command takes, what matters most first."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from layoutdm.paper import (
     posterior_table,
     priors,
     samples_figure,
+    sanity,
     state_space,
     table1,
     table2,
@@ -25,10 +26,14 @@ from layoutdm.paper import (
 ITEMS: dict[str, ModuleType] = {
     item.NAME: item
     for item in (
-        table2, table1, table3, table4, parameters, state_space, priors, posterior_table, anchor,
-        violation_figure, time_figure, density_figure, alignment_figure, samples_figure,
+        table2, table1, table3, sanity, table4, parameters, violation_figure, density_figure,
+        alignment_figure, priors, samples_figure, posterior_table, time_figure, state_space, anchor,
     )
 }  # fmt: skip
+
+
+# Drawing takes a while, so these wait for the end; tables are written again for every system.
+FIGURES = ("violation", "time", "density", "alignment", "samples", "posterior")
 
 
 def chosen(names: list[str]) -> list[ModuleType]:

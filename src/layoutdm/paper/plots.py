@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
+
+from layoutdm.atomic import write_bytes
 
 INK, QUIET, GRID = "#22262b", "#6b7280", "#e5e7eb"
 COLOURS = {
@@ -15,28 +19,49 @@ COLOURS = {
 }  # fmt: skip
 
 
+MARKERS = dict(zip(COLOURS, cycle("oosDDv^^<<>PXXhdp"), strict=False))  # for eyes without colours
+
+
 def panels(titles: list[str], across: str, up: str) -> tuple[Any, list[Any]]:
-    """A figure with one panel a title, side by side."""
+    """A figure with one panel a title, two in a row."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4.6 * len(titles), 4.2), layout="constrained")
-    axes = list(figure.subplots(1, len(titles), squeeze=False)[0])
-    for axis, title in zip(axes, titles, strict=True):
+    columns = min(len(titles), 2)
+    rows = -(-len(titles) // columns)
+    figure = Figure(figsize=(4.6 * columns, 3.5 * rows + 0.8), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axis in axes[len(titles) :]:
+        axis.axis("off")
+    axes = axes[: len(titles)]
+    for number, (axis, title) in enumerate(zip(axes, titles, strict=True)):
         axis.set_title(title, color=INK, fontsize=10)
         axis.set_xlabel(across, color=INK, fontsize=9)
+        if number % columns == 0:
+            axis.set_ylabel(up, color=INK, fontsize=9)
         axis.grid(color=GRID, linewidth=0.6)
         axis.tick_params(colors=QUIET, labelsize=8)
         for side in ("top", "right"):
             axis.spines[side].set_visible(False)
-    axes[0].set_ylabel(up, color=INK, fontsize=9)
     return figure, axes
+
+
+def log_scale(axis: Any) -> None:
+    """Across, with plain numbers at 1, 2 and 5 of each power of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
 
 
 def line(axis: Any, system: str, name: str, points: list[tuple[float, float]]) -> None:
     """The points of one system, joined in their order."""
     x, y = zip(*points, strict=True)
     colour = COLOURS.get(system, INK)
-    axis.plot(x, y, "o-", color=colour, label=name, markersize=4, linewidth=1.2)
+    axis.plot(
+        x, y, f"{MARKERS.get(system, 'o')}-", color=colour, label=name, markersize=5, linewidth=1.2
+    )
 
 
 def finish(figure: Any, axes: list[Any], path: Path) -> list[Path]:
@@ -49,8 +74,15 @@ def finish(figure: Any, axes: list[Any], path: Path) -> list[Path]:
         return []
     figure.legend(
         list(handles.values()), list(handles), loc="outside lower center",
-        ncols=min(len(handles), 6), fontsize=8, frameon=False,
+        ncols=min(len(handles), 4), fontsize=8, frameon=False,
     )  # fmt: skip
+    return [save(figure, path)]
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure in one go: another process may write the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    return [path]
+    picture = BytesIO()
+    figure.savefig(picture, dpi=130, format="png")
+    write_bytes(path, picture.getvalue())
+    return path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from layoutdm.paper.cells import Cell
-from layoutdm.paper.plots import COLOURS, finish, panels
-from layoutdm.paper.results import TITLES, Results, figure_text, table, write_page
+from layoutdm.paper.plots import COLOURS, finish, log_scale, panels
+from layoutdm.paper.results import TITLES, Results, table, write_page
 
 NAME, TITLE = "posterior", "Exact posterior and released approximation"
 STEPS = (100, 50, 20, 10)
@@ -33,14 +33,15 @@ def write(results: Results, out: Path) -> list[Path]:
     for data in results.data:
         for task in TASKS:
             axis = next(panel)
-            axis.set_xscale("log")
+            log_scale(axis)
             for published, name in ((False, "exact posterior"), (True, "released approximation")):
                 values = [results.value(data, _cell(task, n, published), "fid") for n in STEPS]
-                rows.append([data, TITLES[task], name, *(figure_text(v) for v in values)])
+                texts = [results.text(data, _cell(task, n, published), "fid") for n in STEPS]
+                rows.append([data, TITLES[task], name, *texts])
                 points = [(n, v) for n, v in zip(STEPS, values, strict=True) if v is not None]
                 if points:
                     colour = COLOURS["maskgit" if published else "layoutdm-paper"]
                     axis.plot(*zip(*points, strict=True), "o-", color=colour, label=name)
-    note = "FID of LayoutDM as published, the same weights, by number of network calls.\n"
+    note = f"FID of LayoutDM as published, the same weights, by number of calls. {results.note}"
     written = write_page(out / f"{NAME}.md", TITLE, f"{note}\n{table(head, rows)}")
     return written + finish(figure, axes, out / f"{NAME}.png")

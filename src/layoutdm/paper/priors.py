@@ -6,7 +6,7 @@ from pathlib import Path
 
 from layoutdm.paper.cells import Cell
 from layoutdm.paper.published import PRIORS
-from layoutdm.paper.results import NOTE, Results, table, with_paper, write_page
+from layoutdm.paper.results import Results, table, write_page
 
 NAME, TITLE = "priors", "Refinement priors of LayoutDM, as published"
 METRICS = (("fid", 2), ("max_iou", 3), ("docsim", 3))
@@ -32,6 +32,6 @@ def write(results: Results, out: Path) -> list[Path]:
         for data in results.data:
             for k, (metric, digits) in enumerate(METRICS):
                 known = paper[k] if data == "rico25" else None
-                row.append(with_paper(results.value(data, _cell(prior), metric), known, digits))
+                row.append(results.text(data, _cell(prior), metric, known, digits))
         rows.append(row)
-    return write_page(out / f"{NAME}.md", TITLE, f"{NOTE}\n{table(head, rows)}")
+    return write_page(out / f"{NAME}.md", TITLE, f"{results.note}\n{table(head, rows)}")

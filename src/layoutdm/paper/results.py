@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from layoutdm.atomic import write_bytes
 from layoutdm.layout import Layout
 from layoutdm.paper.cells import Bench, Cell
 
@@ -30,6 +31,7 @@ NAMES = {
     "layoutdm-paper-percentile": "with percentile bins",
 }  # fmt: skip
 DASH = "–"
+NOT_YET = "not trained yet"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,33 @@ class Results:
         found = self.record(data, cell)
         value = found["scores"].get(metric) if found else None
         return None if value is None else float(value)
+
+    def text(
+        self, data: str, cell: Cell, metric: str, paper: float | None = None, digits: int = 2
+    ) -> str:
+        """A cell's figure as a table has it, with the paper's in brackets."""
+        missing = self.record(data, cell) is None and cell.system != SHIPPED
+        if not missing:
+            return with_paper(self.value(data, cell, metric), paper, digits)
+        return NOT_YET if paper is None else f"{NOT_YET} [{figure_text(paper, digits)}]"
+
+    @property
+    def note(self) -> str:
+        """How the figures were made: on how many layouts, from systems that saw how many."""
+        counts = sorted({int(record["layouts"]) for record in self.records.values()})
+        seen = sorted({int(own["seen"]) for own in self.training.values() if own.get("seen")})
+        made = f"Each figure is of {_span(counts)} generated layouts. " if counts else ""
+        trained = f"Each system saw {_span(seen)} layouts in training. " if seen else ""
+        return f"{made}{trained}{NOTE}"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    """
+    >>> _span([200, 1000]), _span([500])
+    ('200 to 1,000', '500')
+    """
+    low, high = numbers[0], numbers[-1]
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 class Item(Protocol):
@@ -103,13 +132,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 NOTE = (
     "Lower FID and alignment are better, higher Maximum IoU and DocSim. In brackets: the paper's "
     "figure, made on other data with another feature network, so only the order may be compared. "
-    "– means that the system does not do the task or is not trained yet.\n"
+    "– means that the system does not do the task.\n"
 )
 
 
 def write_page(path: Path, title: str, body: str) -> list[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
+    write_bytes(path, f"# {title}\n\n{body}\n".encode())
     return [path]
 
 

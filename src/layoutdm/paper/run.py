@@ -3,28 +3,47 @@
 OUT/cells/DATA/layouts/CELL.jsonl.gz   what was generated, so that any metric can be computed again
 OUT/cells/DATA/scores/CELL.json        the scores of each cell
 OUT/*.md, OUT/*.png                    tables and figures
+
+Tables are written whenever a system is done, figures at the end. Several processes may run the same
+command at once: each takes systems that no other is at, and all read what the others have made.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from layoutdm import metrics
+from layoutdm.atomic import write_bytes
 from layoutdm.data import Dataset
 from layoutdm.data import open as open_data
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
+from layoutdm.model import Model
 from layoutdm.model.store import embedded, load
 from layoutdm.paper.cells import INPUT, Bench, Cell, generate, read_layouts, score
-from layoutdm.paper.items import chosen
-from layoutdm.paper.results import SHIPPED, Results
+from layoutdm.paper.items import FIGURES, chosen
+from layoutdm.paper.page import fill
+from layoutdm.paper.results import SHIPPED, Item, Results
 from layoutdm.paper.training import Runs, training_of
+from layoutdm.paper.work import Piece, pieces, work_through
 
 Notice = Callable[[str], None]
 METRICS = ("fid", "max_iou", "alignment", "overlap", "docsim", "density", "coverage")
+PAUSE = 10.0  # seconds between two looks at what another process is at
+
+
+@dataclass(frozen=True)
+class Shop:
+    """One data set: what its cells share, its trained systems, and what real layouts score."""
+
+    bench: Bench
+    runs: Runs
+    floor: Mapping[str, float | None]
 
 
 def make(
@@ -37,36 +56,63 @@ def make(
     layouts: int | None = None,
     tuning_steps: int | None = None,
     limit: int | None = None,
+    page: Path | None = None,
     notice: Notice = lambda text: None,
+    pause: float = PAUSE,
 ) -> list[Path]:
     """Make these tables and figures; what is there already is not made again."""
     items = chosen(list(names))
-    benches: dict[str, Bench] = {}
+    settings: dict[str, Any] = {"train": train}
+    settings |= {} if layouts is None else {"layouts": layouts}
+    settings |= {} if tuning_steps is None else {"tuning_steps": tuning_steps}
+    shops = {
+        name: _shop(name, folder, runs, out / "cells" / name, limit, settings)
+        for name, folder in data_sets(data).items()
+    }
+    tables = [item for item in items if item.NAME not in FIGURES]
+
+    def do(piece: Piece) -> None:
+        if _make_cells(piece, shops[piece.data], notice):
+            write_items(tables, shops, runs, out, page)
+
+    work = pieces(items, list(shops))
+    failed = work_through(work, runs, do, notice, lambda: time.sleep(pause))
+    written = write_items(items, shops, runs, out, page)
+    if failed:
+        what = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        raise LayoutdmError(f"written to {out}, but without what failed: {what}")
+    return written
+
+
+def write_items(
+    items: Sequence[Item], shops: Mapping[str, Shop], runs: Path, out: Path, page: Path | None
+) -> list[Path]:
+    """Write tables and figures from all files that are there, those of other processes too."""
+    results = read_results(items, shops, runs)
+    written = [path for item in items for path in item.write(results, out)]
+    if page is not None:
+        fill(page, {item.NAME: item.TITLE for item in items}, out)
+        written.append(page)
+    return written
+
+
+def read_results(items: Sequence[Item], shops: Mapping[str, Shop], runs: Path) -> Results:
+    """The scores and layouts of all cells that these items show."""
     records: dict[tuple[str, str], Mapping[str, Any]] = {}
-    floors: dict[str, Mapping[str, float | None]] = {}
     training: dict[tuple[str, str], Mapping[str, Any]] = {}
     made: dict[tuple[str, str], Sequence[Layout]] = {}
-    for name, folder in data_sets(data).items():
-        dataset = open_data(folder, portrait=False)
-        bench = _bench(name, dataset, out / "cells" / name, limit)
-        settings: dict[str, Any] = {"train": train}
-        settings |= {"layouts": layouts} if layouts else {}
-        settings |= {"tuning_steps": tuning_steps} if tuning_steps else {}
-        own = Runs(runs, name, dataset, **settings)
-        benches[name], floors[name] = bench, _floor(bench, dataset)
-        wanted = {cell.name: cell for item in items for cell in item.cells(name)}
-        for cell in wanted.values():
-            record = _record(cell, bench, own, notice)
+    for name, shop in shops.items():
+        bench = shop.bench
+        for cell in (cell for item in items for cell in item.cells(name)):
+            record = _kept(cell, bench)
             if record is not None:
                 records[name, cell.name] = record
-                path = bench.out / "layouts" / f"{cell.name}.jsonl.gz"
-                made[name, cell.name] = read_layouts(path)
+                if any(item.NAME in FIGURES for item in items):
+                    made[name, cell.name] = read_layouts(bench.layouts_of(cell))
         training |= _training(runs, name)
-    results = Results(benches, records, floors, training, made)
-    written = []
-    for item in items:
-        written += item.write(results, out)
-    return written
+    benches = {name: shop.bench for name, shop in shops.items()}
+    floors = {name: shop.floor for name, shop in shops.items()}
+    return Results(benches, records, floors, training, made)
 
 
 def data_sets(data: Path) -> dict[str, Path]:
@@ -82,59 +128,76 @@ def data_sets(data: Path) -> dict[str, Path]:
     return {data.name.split(".")[0]: data}
 
 
-def _bench(name: str, dataset: Dataset, out: Path, limit: int | None) -> Bench:
+def _shop(
+    name: str, folder: Path, runs: Path, out: Path, limit: int | None, settings: Mapping[str, Any]
+) -> Shop:
+    dataset = open_data(folder, portrait=False)
     network = metrics.features_for(dataset.labels)
-    return Bench(name, dataset["test"], dataset.labels, out, network, limit)
+    bench = Bench(name, dataset["test"], dataset.labels, out, network, limit)
+    return Shop(bench, Runs(runs, name, dataset, **settings), _floor(bench, dataset))
 
 
-def _record(cell: Cell, bench: Bench, runs: Runs, notice: Notice) -> Mapping[str, Any] | None:
-    """The scores of a cell, from its file where they were made before with as many layouts."""
-    path = bench.out / "scores" / f"{cell.name}.json"
-    if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text())
-        if found["layouts"] == bench.count(cell):
-            return found
-    model = None
-    if cell.system != INPUT:
-        folder = _folder(cell.system, bench, runs, notice)
+def _make_cells(piece: Piece, shop: Shop, notice: Notice) -> bool:
+    """Train the system of a piece where it is missing and make its cells; whether any is new."""
+    missing = [cell for cell in piece.cells if _kept(cell, shop.bench) is None]
+    if not missing:
+        return False
+    model: Model | None = None
+    if piece.system != INPUT:
+        folder = _folder(piece.system, shop, notice)
         if folder is None:
-            return None
+            return False
         model = load(folder, threads=1)
-        if model.labels != bench.labels and set(bench.labels) - set(model.labels):
-            return None  # a shipped model of other labels
+        if model.labels != shop.bench.labels and set(shop.bench.labels) - set(model.labels):
+            return False  # a shipped model of other labels
+    for cell in missing:
+        _score(cell, shop.bench, model, notice)
+    return True
+
+
+def _kept(cell: Cell, bench: Bench) -> Mapping[str, Any] | None:
+    """The scores of a cell, where they were made before with as many layouts."""
+    path = bench.scores_of(cell)
+    if not path.exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found if found["layouts"] == bench.count(cell) else None
+
+
+def _score(cell: Cell, bench: Bench, model: Model | None, notice: Notice) -> None:
     layouts, seconds = generate(cell, bench, model, notice)
     record = score(cell, bench, layouts, seconds)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(record, indent=1) + "\n")
-    part.replace(path)
+    _write(bench.scores_of(cell), record)
     fid = record["scores"]["fid"]
-    notice(f"{cell.name}: FID {'–' if fid is None else format(fid, '.2f')}")
-    return record
+    notice(f"{bench.name}, {cell.name}: FID {'–' if fid is None else format(fid, '.2f')}")
 
 
-def _folder(system: str, bench: Bench, runs: Runs, notice: Notice) -> Path | None:
+def _folder(system: str, shop: Shop, notice: Notice) -> Path | None:
     if system == SHIPPED:
-        return embedded().get(bench.name)
-    return runs.model(system, notice)
+        return embedded().get(shop.bench.name)
+    return shop.runs.model(system, notice)
 
 
 def _floor(bench: Bench, dataset: Dataset) -> Mapping[str, float | None]:
-    """What real layouts of the val split score against test; kept in floor.json."""
-    path = bench.out / "floor.json"
+    """What as many real layouts of the val split as a cell has score against test; kept."""
+    val = list(dataset.splits.get("val", ()))[: bench.limit]
+    path = bench.out / f"floor.{len(val)}.json"
     if path.exists():
         found: dict[str, float | None] = json.loads(path.read_text())
         return found
-    val = list(dataset.splits.get("val", ()))
     record: dict[str, float | None] = dict.fromkeys(METRICS)
     if val:
         cell = Cell("real", "unconditional")
         record |= score(cell, bench, val, 0.0)["scores"]
         both = metrics.pack(bench.reference, bench.labels)
         record["docsim"] = metrics.docsim(both, both)  # of test with itself, as in the paper
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    _write(path, record)
     return record
+
+
+def _write(path: Path, record: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, (json.dumps(record, indent=1) + "\n").encode())
 
 
 def _training(runs: Path, data: str) -> dict[tuple[str, str], Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 from layoutdm.layout import Layout
 from layoutdm.paper import table1, table2, table3
 from layoutdm.paper.cells import INPUT, Bench, Cell, draft_of
+from layoutdm.paper.plots import save
 from layoutdm.paper.results import NAMES, TITLES, Results
 from layoutdm.spec import Spec
 
@@ -17,7 +18,7 @@ NAME, TITLE = "samples", "Samples of all systems side by side"
 TASKS = ("unconditional", "c", "cwh", "completion", "refinement")
 EXAMPLES = 2  # requests a sheet
 SEEDS = (0, 1, 2)  # three samples of each
-FIRST = 60  # test layouts among which the requests are looked for
+FIRST = 16  # test layouts among which the requests are looked for
 INK = "#22262b"
 
 Column = tuple[str, Sequence[Layout | str]]
@@ -101,26 +102,51 @@ def _sheet(columns: list[Column], bench: Bench, title: str, path: Path) -> Path:
             if row == 0:
                 axis.set_title(name, fontsize=6.5, color=INK)
     figure.suptitle(title, fontsize=9, color=INK)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
-    return path
+    _legend(figure, columns, bench.labels)
+    return save(figure, path)
 
 
 def _draw(axis: Any, layout: Layout, labels: Sequence[str], tall: float) -> None:
     """Boxes in the colours of their labels, large ones below."""
-    from matplotlib import colormaps
     from matplotlib.patches import Rectangle
 
-    palette = colormaps["tab20"]
     axis.set_xlim(0, 1)
     axis.set_ylim(1, 0)
     axis.set_box_aspect(tall)
     axis.set_xticks([])
     axis.set_yticks([])
     for element in sorted(layout, key=lambda element: -element.area):
-        colour = palette(labels.index(element.label) % 20) if element.label in labels else INK
+        colour = _colour(element.label, labels)
         left, top, _, _ = element.corners
         box = Rectangle((left, top), element.width, element.height, linewidth=0.6)
-        box.set_facecolor((*colour[:3], 0.35) if not isinstance(colour, str) else "none")
+        box.set_facecolor((*colour, 0.35))
         box.set_edgecolor(colour)
         axis.add_patch(box)
+
+
+def _colour(label: str, labels: Sequence[str]) -> tuple[float, float, float]:
+    """One for each label; labels that only a shipped model has are grey."""
+    from matplotlib import colormaps
+
+    if label not in labels:
+        return (0.4, 0.4, 0.4)
+    number = labels.index(label)
+    red, green, blue, _ = colormaps["tab20" if number < 20 else "Set2"](number % 20)
+    return (red, green, blue)
+
+
+def _legend(figure: Any, columns: list[Column], labels: Sequence[str]) -> None:
+    """The colours of the labels that are on the sheet."""
+    from matplotlib.patches import Patch
+
+    shown = {
+        label for _, parts in columns for p in parts if isinstance(p, Layout) for label in p.labels
+    }
+    handles = [
+        Patch(facecolor=(*_colour(label, labels), 0.35), edgecolor=_colour(label, labels))
+        for label in sorted(shown)
+    ]
+    figure.legend(
+        handles, sorted(shown), loc="outside lower center", ncols=min(len(columns), 8),
+        fontsize=7, frameon=False,
+    )  # fmt: skip

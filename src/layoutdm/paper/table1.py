@@ -7,8 +7,8 @@ from pathlib import Path
 from layoutdm.paper.cells import Cell
 from layoutdm.paper.published import REAL, TABLE1
 from layoutdm.paper.results import (
+    DASH,
     NAMES,
-    NOTE,
     SHIPPED,
     TITLES,
     Results,
@@ -46,17 +46,21 @@ def write(results: Results, out: Path) -> list[Path]:
             for task in TASKS:
                 paper = _paper(system, task, data)
                 for k, metric in enumerate(("fid", "max_iou")):
-                    value = results.value(data, Cell(system, task), metric)
-                    row.append(with_paper(value, paper[k] if paper else None, 2 + k))
+                    known = paper[k] if paper else None
+                    row.append(
+                        DASH
+                        if task == "completion" and system in ONLY_PLACING
+                        else results.text(data, Cell(system, task), metric, known, 2 + k)
+                    )
             rows.append(row)
         floor, number = results.floors[data], number_of(data)
         real = ["Real data (val)"]
         for _ in TASKS:
             for k, metric in enumerate(("fid", "max_iou")):
-                known = None if number is None else REAL[metric][number]
-                real.append(with_paper(floor.get(metric), known, 2 + k))
+                paper_real = None if number is None else REAL[metric][number]
+                real.append(with_paper(floor.get(metric), paper_real, 2 + k))
         parts.append(f"## {data}\n\n{table(head, [*rows, real])}\n")
-    return write_page(out / f"{NAME}.md", TITLE, NOTE + "\n" + "\n".join(parts))
+    return write_page(out / f"{NAME}.md", TITLE, results.note + "\n" + "\n".join(parts))
 
 
 def _paper(system: str, task: str, data: str) -> tuple[float, float] | None:

@@ -8,7 +8,6 @@ from layoutdm.paper.cells import Cell
 from layoutdm.paper.published import REAL, TABLE2
 from layoutdm.paper.results import (
     NAMES,
-    NOTE,
     SHIPPED,
     Results,
     number_of,
@@ -44,10 +43,9 @@ def write(results: Results, out: Path) -> list[Path]:
         for data in results.data:
             number, known = number_of(data), TABLE2.get(cell.system)
             paper = known[number] if known and number is not None and not cell.options else None
-            row.append(with_paper(results.value(data, cell, "fid"), paper[0] if paper else None))
-            alignment = results.value(data, cell, "alignment")
-            row.append(with_paper(alignment, paper[1] if paper else None, 3))
-            row.append(with_paper(results.value(data, cell, "overlap"), None, 3))
+            row.append(results.text(data, cell, "fid", paper[0] if paper else None))
+            row.append(results.text(data, cell, "alignment", paper[1] if paper else None, 3))
+            row.append(results.text(data, cell, "overlap", None, 3))
         rows.append(row)
     real = ["Real data (val)"]
     for data in results.data:
@@ -56,4 +54,4 @@ def write(results: Results, out: Path) -> list[Path]:
             known_real = REAL.get(metric)
             paper_real = known_real[number] if known_real and number is not None else None
             real.append(with_paper(floor.get(metric), paper_real, digits))
-    return write_page(out / f"{NAME}.md", TITLE, f"{NOTE}\n{table(head, [*rows, real])}")
+    return write_page(out / f"{NAME}.md", TITLE, f"{results.note}\n{table(head, [*rows, real])}")

@@ -8,7 +8,6 @@ from layoutdm.paper.cells import INPUT, Cell
 from layoutdm.paper.published import REAL, TABLE3
 from layoutdm.paper.results import (
     NAMES,
-    NOTE,
     SHIPPED,
     Results,
     number_of,
@@ -42,7 +41,7 @@ def write(results: Results, out: Path) -> list[Path]:
             number, known = number_of(data), TABLE3.get(name)
             for k, (metric, digits) in enumerate(METRICS):
                 paper = known[number][k] if known and number is not None else None
-                row.append(with_paper(results.value(data, cell, metric), paper, digits))
+                row.append(results.text(data, cell, metric, paper, digits))
         rows.append(row)
     real = ["Real data (val)"]
     for data in results.data:
@@ -50,4 +49,4 @@ def write(results: Results, out: Path) -> list[Path]:
         for metric, digits in METRICS:
             paper = None if number is None else REAL[metric][number]
             real.append(with_paper(results.floors[data].get(metric), paper, digits))
-    return write_page(out / f"{NAME}.md", TITLE, f"{NOTE}\n{table(head, [*rows, real])}")
+    return write_page(out / f"{NAME}.md", TITLE, f"{results.note}\n{table(head, [*rows, real])}")

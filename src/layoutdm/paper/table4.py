@@ -6,7 +6,7 @@ from pathlib import Path
 
 from layoutdm.paper.cells import Cell
 from layoutdm.paper.published import TABLE4
-from layoutdm.paper.results import NAMES, NOTE, Results, table, with_paper, write_page
+from layoutdm.paper.results import NAMES, Results, table, write_page
 
 NAME, TITLE = "table4", "Table 4: ablation"
 
@@ -22,8 +22,7 @@ def write(results: Results, out: Path) -> list[Path]:
         row = [NAMES[system]]
         for data in results.data:
             cell, rico = Cell(system, "unconditional"), data == "rico25"
-            row.append(with_paper(results.value(data, cell, "fid"), paper[0] if rico else None))
-            value = results.value(data, cell, "alignment")
-            row.append(with_paper(value, paper[1] if rico else None, 3))
+            row.append(results.text(data, cell, "fid", paper[0] if rico else None))
+            row.append(results.text(data, cell, "alignment", paper[1] if rico else None, 3))
         rows.append(row)
-    return write_page(out / f"{NAME}.md", TITLE, f"{NOTE}\n{table(head, rows)}")
+    return write_page(out / f"{NAME}.md", TITLE, f"{results.note}\n{table(head, rows)}")

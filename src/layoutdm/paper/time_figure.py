@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from layoutdm.paper.cells import Cell
-from layoutdm.paper.plots import finish, line, panels
+from layoutdm.paper.plots import finish, line, log_scale, panels
 from layoutdm.paper.results import NAMES, SHIPPED, TITLES, Results
 
 NAME, TITLE = "time", "Milliseconds a layout against FID"
@@ -39,9 +39,9 @@ def write(results: Results, out: Path) -> list[Path]:
     written = []
     for data in results.data:
         titles = [f"{data}, {TITLES[task]}" for task in TASKS]
-        figure, axes = panels(titles, "ms a layout (one thread)", "FID")
+        figure, axes = panels(titles, "ms of processor time a layout", "FID")
         for axis, task in zip(axes, TASKS, strict=True):
-            axis.set_xscale("log")
+            log_scale(axis)
             for system, own in _cells(task).items():
                 points = []
                 for cell in own:

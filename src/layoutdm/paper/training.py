@@ -18,10 +18,11 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.paper.sampling import choose_sampling
 
 LAYOUTS = 240_000  # that each system sees: 20 passes over our Rico, 16 over our PubLayNet
-TUNING_STEPS = 150
+TUNING_STEPS = 150  # 0: each recipe's own rate, and top-p 1
+BATCH = 64
 RATES = (3e-4, 1e-3, 3e-3)
 OWN_RATES = {  # those whose published rates are far lower, or that diverge
-    "layoutgan++": (3e-5, 1e-4, 3e-4),
+    "layoutgan++": (1e-4, 3e-4, 1e-3),
     "ndn-none": (1e-4, 3e-4, 1e-3),
     "ndn-partial": (1e-4, 3e-4, 1e-3),
 }
@@ -49,7 +50,7 @@ class Runs:
         """
         own = self.folder / "systems" / self.data / system
         if (own / "config.json").exists():
-            if self.train:
+            if self.train and self.tuning_steps:
                 choose_sampling(own, self.dataset, notice)
             return own
         if system in BORROWED:
@@ -58,25 +59,26 @@ class Runs:
         if not self.train:
             return None
         rate = self._rate(system, own, notice)
-        epochs = self.layouts / len(self.dataset["train"])
         notice(f"{system}: training on {self.data}, {self.layouts:,} layouts, rate {rate:g}")
-        if not self._train(system, own, {"epochs": epochs}, rate, notice):
+        steps = max(1, round(self.layouts / BATCH))  # not epochs, whose last batch may be short
+        if not self._train(system, own, steps, rate, notice):
             raise LayoutdmError(f"{own}: training was stopped; the same command goes on with it")
-        choose_sampling(own, self.dataset, notice)
+        if self.tuning_steps:
+            choose_sampling(own, self.dataset, notice)
         return own
 
     def _rate(self, system: str, own: Path, notice: Notice) -> float:
         """The rate with the lowest loss on val after a short run; kept in rate.txt."""
         kept = own / "rate.txt"
-        if "@" in system:
-            return learner_rate(system)
+        if "@" in system or not self.tuning_steps:
+            return learner_rate(system, self.size)
         if kept.exists():
             return float(kept.read_text())
         losses = {}
         for rate in OWN_RATES.get(system, RATES):
             folder = self.folder / "tuning" / self.data / f"{system}-{rate:g}"
             if not (folder / "training.json").exists():
-                self._train(system, folder, {"steps": self.tuning_steps}, rate, notice)
+                self._train(system, folder, self.tuning_steps, rate, notice)
             losses[rate] = json.loads((folder / "training.json").read_text())["report"]["bound"]
             notice(f"{system}: rate {rate:g} has loss {losses[rate]:.4f} on val")
         best = min(losses, key=lambda rate: losses[rate])
@@ -84,27 +86,43 @@ class Runs:
         kept.write_text(f"{best:g}\n")
         return best
 
-    def _train(
-        self, system: str, out: Path, budget: dict[str, Any], rate: float, notice: Notice
-    ) -> bool:
+    def _train(self, system: str, out: Path, steps: int, rate: float, notice: Notice) -> bool:
         from layoutdm.baselines.learn.run import train_system
         from layoutdm.train.settings import Budget
 
-        limits = Budget(**budget, checkpoint_minutes=10.0)
+        limits = Budget(steps=steps, batch_size=BATCH, checkpoint_minutes=5.0)
         name, _, size = system.partition("@")
         report = train_system(
             self.dataset, name, out, size=size or self.size, budget=limits, learning_rate=rate,
-            resume=True,
+            resume=True, watcher=Told(f"{system} on {self.data}", notice),
         )  # fmt: skip
         return report.complete
 
 
-def learner_rate(system: str) -> float:
-    """The published rate of NAME@published."""
+@dataclass(frozen=True)
+class Told:
+    """Watches a run and tells what each validation finds."""
+
+    name: str
+    tell: Notice
+
+    def progress(self, progress: Any) -> None:
+        return None
+
+    def evaluation(self, evaluation: Any) -> None:
+        minutes = f"{evaluation.minutes:.1f} min"
+        self.notice(f"step {evaluation.step}, {minutes}, loss on val {evaluation.bound:.4f}")
+
+    def notice(self, text: str) -> None:
+        self.tell(f"{self.name}: {text}")
+
+
+def learner_rate(system: str, size: str) -> float:
+    """The recipe's own rate; that of NAME@published is the published one."""
     from layoutdm.baselines.learn.run import learner_of
 
-    name, _, size = system.partition("@")
-    return learner_of(name).recipe.moves(size).learning_rate
+    name, _, own = system.partition("@")
+    return learner_of(name).recipe.moves(own or size).learning_rate
 
 
 def borrow(lender: Path, own: Path, system: str) -> Path:
@@ -130,6 +148,7 @@ def training_of(folder: Path) -> dict[str, Any]:
         found |= {
             "rate": (record.get("optimiser") or {}).get("learning_rate"),
             "steps": report.get("steps"), "epochs": report.get("epochs"),
+            "seen": (report.get("steps") or 0) * (record.get("budget") or {}).get("batch_size", 0),
             "minutes": report.get("minutes"), "loss": report.get("bound"),
         }  # fmt: skip
     return found

@@ -39,11 +39,16 @@ ADAM = Optimiser(
 )
 
 
+# For a fiftieth of the steps, at thirty times the rate. There Adam's usual momentum carries the two
+# networks past each other: noise stops to matter, and elements of one label all get the same box.
+# So: no momentum, a rate that falls, and the mean of the weights, around which they circle.
+SHORT = replace(
+    ADAM, learning_rate=3e-4, betas=(0.0, 0.9), schedule="cosine", warm_up=50, average=0.05
+)
+
+
 class LayoutGANLearner(SystemLearner):
-    recipe: ClassVar[Recipe] = Recipe(
-        optimiser=ADAM,
-        short=replace(ADAM, learning_rate=1e-4),  # for a fiftieth of the steps
-    )
+    recipe: ClassVar[Recipe] = Recipe(optimiser=ADAM, short=SHORT)
 
     def build(self, size: Size) -> nn.Module:
         labels, slots = len(self.tokenizer.labels), self.tokenizer.max_elements

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens import Tokenizer
+from layoutdm.train import corpus
+from layoutdm.train.corpus import Corpus
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,25 +37,14 @@ class Gathered:
     present: Bools  # (B, S)
 
 
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """Tokens (N, 5) and boxes (N, 4) of all elements; layout i starts at starts[i]."""
-
-    tokenizer: Tokenizer
-    tokens: Ints
-    boxes: Floats
-    starts: Ints
-    counts: Ints
-
-    def __len__(self) -> int:
-        return len(self.counts)
+class Packed(Corpus):
+    """All layouts, gathered in any order of their elements."""
 
     @property
     def fingerprint(self) -> str:
-        digest = hashlib.sha256(self.tokens.tobytes())
-        digest.update(self.boxes.tobytes())
-        digest.update(self.counts.tobytes())
-        return digest.hexdigest()[:16]
+        """Of boxes as well: some systems read them, not their tokens."""
+        boxes = hashlib.sha256(self.boxes.tobytes()).hexdigest()
+        return f"{super().fingerprint}{boxes[:8]}"
 
     @property
     def histogram(self) -> list[int]:
@@ -82,21 +72,9 @@ class Packed:
 
 
 def pack(layouts: Sequence[Layout], tokenizer: Tokenizer) -> Packed:
-    """Tokens and boxes of these layouts, in their own order."""
-    if not layouts:
-        raise LayoutdmError("no layouts to train on; there should be at least one")
-    counts = np.array([len(layout) for layout in layouts], dtype=np.int64)
-    longest = int(counts.max())
-    if longest > tokenizer.max_elements:
-        raise LayoutdmError(
-            f"a layout has {longest} elements, but the model has room for "
-            f"{tokenizer.max_elements}; leave long layouts out or raise the maximum"
-        )
-    boxes = np.concatenate([np.asarray(layout.boxes) for layout in layouts])
-    names = [label for layout in layouts for label in layout.labels]
-    tokens = np.column_stack([tokenizer.label_ids(names), tokenizer.bins.encode(boxes)])
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
-    return Packed(tokenizer, tokens, boxes, starts, counts)
+    """Tokens and boxes of these layouts."""
+    found = corpus.pack(layouts, tokenizer)
+    return Packed(tokenizer, found.tokens, found.boxes, found.starts, found.counts)
 
 
 def shuffled(packed: Packed, layouts: Ints, rng: np.random.Generator) -> Ints:

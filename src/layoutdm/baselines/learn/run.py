@@ -32,6 +32,7 @@ from layoutdm.data import Dataset
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens import Bins, Tokenizer
+from layoutdm.train.draws import batches_per_epoch
 from layoutdm.train.folder import (
     RUN,
     SETTINGS,
@@ -100,6 +101,7 @@ def _train(
     moves = kind.recipe.moves(size)
     if learning_rate is not None:
         moves = replace(moves, learning_rate=learning_rate)
+    moves = shortened(moves, budget, len(train))
     torch.manual_seed(budget.seed)
     learner = kind(setup)
     settings = _settings(name, size, setup, moves, budget)
@@ -109,6 +111,20 @@ def _train(
         record = {**settings, "report": asdict(report)}
         write_bytes(out / SETTINGS, (json.dumps(record, indent=1) + "\n").encode())
     return report
+
+
+def shortened(moves: Optimiser, budget: Budget, layouts: int) -> Optimiser:
+    """With a warm-up of at most a tenth of the run, where its steps are known.
+
+    >>> shortened(Optimiser(warm_up=200), Budget(steps=500), 12_000).warm_up
+    50
+    """
+    per_epoch = batches_per_epoch(layouts, budget.batch_size)
+    limits = [budget.steps, budget.epochs and round(budget.epochs * per_epoch)]
+    steps = min((int(limit) for limit in limits if limit), default=None)
+    if steps is None:
+        return moves
+    return replace(moves, warm_up=min(moves.warm_up, steps // 10))
 
 
 def learner_of(name: str) -> type[SystemLearner]:

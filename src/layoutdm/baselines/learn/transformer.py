@@ -36,6 +36,8 @@ class Attention(nn.Module):
         self.project_in = nn.Linear(width, 3 * width)
         self.project_out = nn.Linear(width, width)
         nn.init.xavier_uniform_(self.project_in.weight)
+        for projection in (self.project_in, self.project_out):  # as torch's own attention begins
+            nn.init.zeros_(projection.bias)
 
     def forward(self, x: Tensor, visible: Tensor | None = None, causal: bool = False) -> Tensor:
         """visible: a boolean that broadcasts to (B, heads, N, N)."""
