@@ -78,6 +78,50 @@ def test_layouts_are_the_same_bytes_with_a_node_killed(nodes: Any, tmp_path: Pat
     assert digest(tmp_path / "ray") == digest(tmp_path / "one")
 
 
+def test_evaluate_has_the_same_figures_on_a_cluster(nodes: Any, tmp_path: Path) -> None:
+    """Layouts byte for byte, and every score."""
+    import layoutdm
+    from layoutdm.data import Dataset
+    from layoutdm.scale.cluster import cluster
+    from layoutdm.scale.evaluation import drawn_by
+
+    model = load("publaynet", threads=1)
+    drawn = [result.layout for result in model.generate({}, 16, seed=1)]
+    parts = {"test": tuple(drawn[:8]), "val": tuple(drawn[8:])}
+    data = Dataset("few", parts, tuple(model.labels), model.max_elements, "none")
+    how: dict[str, Any] = {"seeds": [0], "samples": 10, "tasks": ["unconditional", "completion"]}
+    here = layoutdm.evaluate(model, data, out=tmp_path / "one", **how)
+    with cluster(nodes.address) as (runner, workers):
+        draw = drawn_by(runner, workers)
+        there = layoutdm.evaluate(model, data, out=tmp_path / "ray", draw=draw, **how)
+    for name in ("unconditional-own-steps-seed-0", "completion-own-steps-seed-0"):
+        files = [tmp_path / place / "layouts" / f"{name}.jsonl" for place in ("one", "ray")]
+        assert files[0].read_bytes() == files[1].read_bytes()
+        assert len(list(read(files[0]))) == (10 if name.startswith("un") else 8)
+    assert _without_times(here) == _without_times(there)
+
+
+def test_what_a_model_refuses_is_a_dash_from_workers_too(tmp_path: Path) -> None:
+    from layoutdm.errors import RefusedError
+    from layoutdm.evaluate.plan import Cell, Plan
+    from layoutdm.scale.evaluation import drawn_by
+    from layoutdm.scale.processes import made_here
+
+    model = load("publaynet", threads=1)
+    plan = Plan("publaynet", model.generator.fingerprint, "few", "0", "test", 1)
+    much = article().take([0] * (model.max_elements + 1))
+    with pytest.raises(RefusedError, match=str(model.max_elements)):
+        list(drawn_by(made_here, 1)(model, Cell("c", 0), plan, [much], range(1)))
+
+
+def _without_times(results: Any) -> Any:
+    """Results but for what a clock says."""
+    if isinstance(results, dict):
+        clocks = ("seconds", "ms_per_layout")
+        return {key: _without_times(v) for key, v in results.items() if key not in clocks}
+    return [_without_times(v) for v in results] if isinstance(results, list) else results
+
+
 def test_pages_in_shards_with_a_node_killed_and_resumed(nodes: Any, tmp_path: Path) -> None:
     path = write([article(str(i)) for i in range(10)], tmp_path / "layouts.jsonl")
     given = list(read(path))
