@@ -78,30 +78,30 @@ def test_layouts_are_the_same_bytes_with_a_node_killed(nodes: Any, tmp_path: Pat
     assert digest(tmp_path / "ray") == digest(tmp_path / "one")
 
 
-def test_evaluate_has_the_same_figures_on_a_cluster(nodes: Any, tmp_path: Path) -> None:
-    """Layouts byte for byte, and every score."""
-    import layoutdm
-    from layoutdm.data import Dataset
+def test_evaluate_draws_the_same_layouts_on_a_cluster(nodes: Any, tmp_path: Path) -> None:
+    """What is scored is the same, byte for byte: the figures are functions of it."""
+    from layoutdm.evaluate.drawing import drawn_here
+    from layoutdm.evaluate.plan import Cell, Plan
+    from layoutdm.evaluate.run import generate, prepare
     from layoutdm.scale.cluster import cluster
     from layoutdm.scale.evaluation import drawn_by
 
     model = load("publaynet", threads=1)
-    drawn = [result.layout for result in model.generate({}, 16, seed=1)]
-    parts = {"test": tuple(drawn[:8]), "val": tuple(drawn[8:])}
-    data = Dataset("few", parts, tuple(model.labels), model.max_elements, "none")
-    how: dict[str, Any] = {"seeds": [0], "samples": 10, "tasks": ["unconditional", "completion"]}
-    here = layoutdm.evaluate(model, data, out=tmp_path / "one", **how)
+    reference = [result.layout for result in model.generate({}, 8, seed=1)]
+    plan = Plan("publaynet", model.generator.fingerprint, "few", "0", "test", 8, samples=10)
     with cluster(nodes.address) as (runner, workers):
-        draw = drawn_by(runner, workers)
-        there = layoutdm.evaluate(model, data, out=tmp_path / "ray", draw=draw, **how)
-    for name in ("unconditional-own-steps-seed-0", "completion-own-steps-seed-0"):
-        files = [tmp_path / place / "layouts" / f"{name}.jsonl" for place in ("one", "ray")]
-        assert files[0].read_bytes() == files[1].read_bytes()
-        assert len(list(read(files[0]))) == (10 if name.startswith("un") else 8)
-    assert _without_times(here) == _without_times(there)
+        for cell, due in ((Cell("unconditional", 0), 10), (Cell("completion", 3), 8)):
+            made = []
+            for name, draw in (("one", drawn_here), ("ray", drawn_by(runner, workers))):
+                prepare(tmp_path / name, plan)
+                made.append(generate(model, cell, plan, reference, tmp_path / name, None, draw))
+            files = [tmp_path / name / f"layouts/{cell.name}.jsonl" for name in ("one", "ray")]
+            assert files[0].read_bytes() == files[1].read_bytes()
+            assert len(made[0].layouts) == len(made[1].layouts) == due
+            assert made[0].outside == made[1].outside and made[1].seconds > 0
 
 
-def test_what_a_model_refuses_is_a_dash_from_workers_too(tmp_path: Path) -> None:
+def test_what_a_model_refuses_is_a_dash_from_workers_too() -> None:
     from layoutdm.errors import RefusedError
     from layoutdm.evaluate.plan import Cell, Plan
     from layoutdm.scale.evaluation import drawn_by
@@ -112,14 +112,6 @@ def test_what_a_model_refuses_is_a_dash_from_workers_too(tmp_path: Path) -> None
     much = article().take([0] * (model.max_elements + 1))
     with pytest.raises(RefusedError, match=str(model.max_elements)):
         list(drawn_by(made_here, 1)(model, Cell("c", 0), plan, [much], range(1)))
-
-
-def _without_times(results: Any) -> Any:
-    """Results but for what a clock says."""
-    if isinstance(results, dict):
-        clocks = ("seconds", "ms_per_layout")
-        return {key: _without_times(v) for key, v in results.items() if key not in clocks}
-    return [_without_times(v) for v in results] if isinstance(results, list) else results
 
 
 def test_pages_in_shards_with_a_node_killed_and_resumed(nodes: Any, tmp_path: Path) -> None:
@@ -223,9 +215,14 @@ def test_other_weights_and_versions_are_refused() -> None:
         check_version("0.0.0")
 
 
-def test_no_cluster_answers() -> None:
+@pytest.mark.parametrize(
+    "command", [["generate", "--count", "2"], ["evaluate", "--model", "publaynet", "--data", "x"]]
+)
+def test_no_cluster_answers(command: list[str], tmp_path: Path) -> None:
+    write([article()], tmp_path / "x.jsonl")
+    command = [str(tmp_path / "x.jsonl") if word == "x" else word for word in command]
     done = subprocess.run(
-        [sys.executable, "-m", "layoutdm", "generate", "--count", "2", "--out", "/tmp/nowhere-ray",
+        [sys.executable, "-m", "layoutdm", *command, "--out", str(tmp_path / "out"),
          "--ray", "127.0.0.1:1"],
         capture_output=True, text=True, timeout=300,
         env={**os.environ, "RAY_gcs_rpc_server_reconnect_timeout_s": "1",
