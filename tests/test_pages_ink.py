@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from layoutdm import Layout
 from layoutdm.data.sources import BUILT_IN
 from layoutdm.pages import Look, render
+from layoutdm.pages.content import vocabulary_of
+from layoutdm.pages.fitting import LITTLE
 from layoutdm.pages.render import DRAW, Voice
 from layoutdm.pages.roles import ROLES
+from layoutdm.pages.sheet import Written
 from layoutdm.pages.typefaces import BOX
+from layoutdm.pages.vocabulary import MONTHS
 from layoutdm.pages.voices import of_languages
 from page_cases import article, box_of, ink, iou
 
@@ -196,3 +200,49 @@ def test_languages(language: str) -> None:
     letters = {"ru": "о", "el": "α"}.get(language, "e")
     assert text.count(letters) > 40
     assert isinstance(look.voices[0], Voice)
+
+
+def narrow(label: str, width: float, height: float) -> Layout:
+    return Layout.create([label], [[0.5, 0.5, width, height]], width=612, height=792)
+
+
+@pytest.mark.parametrize("width", [0.08, 0.15, 0.3, 0.6])
+def test_cells_hold_whole_words_and_values(width: float) -> None:
+    """A narrow column gets shorter words and values, never pieces of them."""
+    known = {word.lower() for word in vocabulary_of("en")} | {"of", "and", "in", "for", "with"}
+    for seed in range(8):
+        page = render(narrow("table", width, 0.4), seed, look=Look(style="clean"))
+        for cell in page.truth.blocks[0].cells:
+            for word in cell.text.split():
+                if word.isalpha() and len(word) > 1 and word not in MONTHS:
+                    assert word.lower() in known, cell
+            if cell.text.count("±") or cell.text.count("–"):
+                assert cell.text == "–" or cell.text[-1].isdigit(), cell
+
+
+def test_paragraphs_of_a_page_have_one_size() -> None:
+    """Boxes of any height: the page's size is chosen for all, and each keeps near it."""
+    boxes = [[0.3, 0.1 + 0.1 * i, 0.4, height] for i, height in
+             enumerate((0.012, 0.027, 0.04, 0.058, 0.073, 0.081))]  # fmt: skip
+    for seed in range(6):
+        layout = Layout.create(["text"] * len(boxes), boxes, width=612, height=792)
+        page = render(layout, seed, look=Look(style="clean"))
+        sizes = [mark.face.size for mark in page.marks if isinstance(mark, Written)]
+        assert max(sizes) <= 1.2 * min(sizes), seed
+
+
+def test_a_strip_in_the_margin_has_its_text_sideways() -> None:
+    page = render(narrow("text", 0.015, 0.4), 1, look=Look(style="clean"))
+    block = page.truth.blocks[0]
+    assert all(mark.turned for mark in page.marks if isinstance(mark, Written))
+    assert len(block.words) > 5 and all(len(word.text) > 0 for word in block.words)
+    assert block.box[3] - block.box[1] >= 0.6 * (block.place[3] - block.place[1])
+
+
+@pytest.mark.parametrize("width", [0.04, 0.07, 0.1, 0.2, 0.4])
+def test_headings_begin_with_a_capital_and_end_with_a_name(width: float) -> None:
+    for seed in range(12):
+        page = render(narrow("title", width, 0.03), seed, look=Look(style="clean"))
+        words = [word.text for word in page.truth.blocks[0].words]
+        assert words[0][0].isupper() or words[0][0].isdigit(), words
+        assert len(words) == 1 or words[-1].lower() not in LITTLE, words

@@ -16,7 +16,11 @@ import pytest
 from PIL import Image, ImageDraw
 
 from layoutdm import Layout
+from layoutdm.errors import LayoutdmError
 from layoutdm.formats import read, write
+from layoutdm.pages import Look, pool, render
+from layoutdm.pages.pool import Pool
+from layoutdm.pages.recipe import Recipe
 from page_cases import article
 
 SMALL = ("--height", "300", "--no-progress")
@@ -84,6 +88,27 @@ def test_yolo_folder_is_what_trainers_expect(made: Path) -> None:
             rows = np.loadtxt(path, ndmin=2)
             assert rows.shape[1] == 5
             assert rows[:, 1:].min() > 0 and rows[:, 1:].max() <= 1
+
+
+def test_yolo_folder_is_read_by_a_loader_of_others(made: Path) -> None:
+    """`supervision` opens data.yaml, finds pictures and labels, and has our boxes in pixels."""
+    supervision = pytest.importorskip("supervision")
+    ours = {layout.id: layout for layout in read(made / "layouts.jsonl")}
+    total = 0
+    for split in ("train", "val", "test"):
+        loaded = supervision.DetectionDataset.from_yolo(
+            images_directory_path=str(made / "images" / split),
+            annotations_directory_path=str(made / "labels" / split),
+            data_yaml_path=str(made / "data.yaml"),
+        )
+        for path, picture, found in loaded:
+            layout = ours[Path(path).stem]
+            assert picture.shape[:2] == (layout.height, layout.width)
+            assert [loaded.classes[i] for i in found.class_id] == list(layout.labels)
+            scale = [layout.width, layout.height, layout.width, layout.height]
+            assert np.allclose(found.xyxy, layout.corners() * scale, atol=0.1)
+            total += 1
+    assert total == 20
 
 
 def test_the_set_is_read_back_by_layoutdm(made: Path) -> None:
@@ -194,6 +219,45 @@ def test_pool_crops_keep_their_shape(layouts: Path, tmp_path: Path) -> None:
     )
 
 
+def test_odd_pictures_in_a_pool(layouts: Path, tmp_path: Path) -> None:
+    """Tiny, large, clear, of four inks, of sixteen bits, turned: each becomes part of a page."""
+    some = tmp_path / "pool/picture"  # the label is Picture: capitals do not matter
+    some.mkdir(parents=True)
+    Image.new("RGB", (1, 1), "red").save(some / "tiny.png")
+    Image.new("L", (6000, 5000), 90).save(some / "huge.png")
+    Image.new("RGBA", (80, 60), (0, 0, 0, 0)).save(some / "clear.png")
+    Image.new("CMYK", (80, 60), (0, 200, 200, 0)).save(some / "inks.jpg")
+    Image.fromarray(np.full((60, 80), 20_000, np.uint16)).save(some / "deep.png")
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.new("RGB", (90, 30), "blue").save(some / "turned.jpg", exif=turned)
+    found = pool.load(tmp_path / "pool")
+    shapes = {Path(path).stem: shape for path, shape in found.crops["picture"]}
+    assert shapes["turned"] == pytest.approx(1 / 3)
+    for path, _ in found.crops["picture"]:
+        page = render(article(), 1, look=Look(height=300, pool=Pool({"picture": ((path, 1.0),)})))
+        block = next(block for block in page.truth.blocks if block.label == "Picture")
+        assert block.box[2] > block.box[0] and block.box[3] > block.box[1]
+    colours = {Path(path).stem: pool.opened(path).getpixel((0, 0)) for path, _ in
+               found.crops["picture"]}  # fmt: skip
+    assert colours["deep"][0] == pytest.approx(20_000 / 257, abs=2)
+    assert colours["clear"] == (255, 255, 255)
+    assert max(pool.opened(str(some / "huge.png")).size) <= pool.LONGEST
+
+
+def test_a_broken_picture_in_a_pool_is_told_before_anything_is_made(
+    layouts: Path, tmp_path: Path
+) -> None:
+    some = tmp_path / "pool/Picture"
+    some.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    Image.fromarray(rng.integers(0, 255, (90, 90, 3), np.uint8)).save(some / "half.png")
+    whole = (some / "half.png").read_bytes()
+    (some / "half.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(LayoutdmError, match=r"half\.png: cannot be opened as a picture"):
+        Recipe(pool=str(tmp_path / "pool")).describe()
+
+
 def test_own_text_in_another_script(layouts: Path, tmp_path: Path) -> None:
     (tmp_path / "ru.txt").write_text("Быстрая лиса прыгает через ленивую собаку. " * 30)
     run(str(layouts), "--count", "1", "--text", str(tmp_path / "ru.txt"), "--out",
@@ -235,7 +299,6 @@ def test_bad_input_is_one_sentence(
     from typer.testing import CliRunner
 
     from layoutdm.cli.app import _register, app
-    from layoutdm.errors import LayoutdmError
 
     if not app.registered_commands:
         _register()

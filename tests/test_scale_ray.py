@@ -78,6 +78,42 @@ def test_layouts_are_the_same_bytes_with_a_node_killed(nodes: Any, tmp_path: Pat
     assert digest(tmp_path / "ray") == digest(tmp_path / "one")
 
 
+def test_evaluate_draws_the_same_layouts_on_a_cluster(nodes: Any, tmp_path: Path) -> None:
+    """What is scored is the same, byte for byte: the figures are functions of it."""
+    from layoutdm.evaluate.drawing import drawn_here
+    from layoutdm.evaluate.plan import Cell, Plan
+    from layoutdm.evaluate.run import generate, prepare
+    from layoutdm.scale.cluster import cluster
+    from layoutdm.scale.evaluation import drawn_by
+
+    model = load("publaynet", threads=1)
+    reference = [result.layout for result in model.generate({}, 8, seed=1)]
+    plan = Plan("publaynet", model.generator.fingerprint, "few", "0", "test", 8, samples=10)
+    with cluster(nodes.address) as (runner, workers):
+        for cell, due in ((Cell("unconditional", 0), 10), (Cell("completion", 3), 8)):
+            made = []
+            for name, draw in (("one", drawn_here), ("ray", drawn_by(runner, workers))):
+                prepare(tmp_path / name, plan)
+                made.append(generate(model, cell, plan, reference, tmp_path / name, None, draw))
+            files = [tmp_path / name / f"layouts/{cell.name}.jsonl" for name in ("one", "ray")]
+            assert files[0].read_bytes() == files[1].read_bytes()
+            assert len(made[0].layouts) == len(made[1].layouts) == due
+            assert made[0].outside == made[1].outside and made[1].seconds > 0
+
+
+def test_what_a_model_refuses_is_a_dash_from_workers_too() -> None:
+    from layoutdm.errors import RefusedError
+    from layoutdm.evaluate.plan import Cell, Plan
+    from layoutdm.scale.evaluation import drawn_by
+    from layoutdm.scale.processes import made_here
+
+    model = load("publaynet", threads=1)
+    plan = Plan("publaynet", model.generator.fingerprint, "few", "0", "test", 1)
+    much = article().take([0] * (model.max_elements + 1))
+    with pytest.raises(RefusedError, match=str(model.max_elements)):
+        list(drawn_by(made_here, 1)(model, Cell("c", 0), plan, [much], range(1)))
+
+
 def test_pages_in_shards_with_a_node_killed_and_resumed(nodes: Any, tmp_path: Path) -> None:
     path = write([article(str(i)) for i in range(10)], tmp_path / "layouts.jsonl")
     given = list(read(path))
@@ -179,9 +215,14 @@ def test_other_weights_and_versions_are_refused() -> None:
         check_version("0.0.0")
 
 
-def test_no_cluster_answers() -> None:
+@pytest.mark.parametrize(
+    "command", [["generate", "--count", "2"], ["evaluate", "--model", "publaynet", "--data", "x"]]
+)
+def test_no_cluster_answers(command: list[str], tmp_path: Path) -> None:
+    write([article()], tmp_path / "x.jsonl")
+    command = [str(tmp_path / "x.jsonl") if word == "x" else word for word in command]
     done = subprocess.run(
-        [sys.executable, "-m", "layoutdm", "generate", "--count", "2", "--out", "/tmp/nowhere-ray",
+        [sys.executable, "-m", "layoutdm", *command, "--out", str(tmp_path / "out"),
          "--ray", "127.0.0.1:1"],
         capture_output=True, text=True, timeout=300,
         env={**os.environ, "RAY_gcs_rpc_server_reconnect_timeout_s": "1",

@@ -11,12 +11,14 @@ from layoutdm.cli.options import (
     AsJson,
     InputFormat,
     OnError,
+    Ray,
     Settings,
     Threads,
     check_input,
     settings,
 )
 from layoutdm.cli.options import source as layouts_of
+from layoutdm.cli.scaling import connected
 from layoutdm.extras import need
 
 
@@ -62,6 +64,7 @@ def evaluate(
     threads: Threads = None,
     format: InputFormat = None,
     on_error: OnError = "raise",
+    ray: Ray = None,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate models by the paper's protocol.
@@ -82,6 +85,8 @@ def evaluate(
       layoutdm evaluate --model my_model --data my_layouts/ --task unconditional --split val
 
       layoutdm evaluate --model rico25 --model my_model --data rico25/ --set published=true
+
+      layoutdm evaluate --model rico25 --data rico25/ --ray
     """
     check_input(format, on_error)
     need("evaluate", "matplotlib")
@@ -93,6 +98,7 @@ def evaluate(
     from layoutdm.evaluate.card import insert_scores
     from layoutdm.evaluate.table import lines
     from layoutdm.formats.problems import Problems
+    from layoutdm.scale.evaluation import drawn_by
 
     for path in into or ():
         if not path.is_file():
@@ -113,7 +119,9 @@ def evaluate(
         layouts_of(data), format=format, max_elements=max(one.max_elements for one in models),
         portrait=portrait, problems=Problems(skip=on_error == "skip"),
     )  # fmt: skip
-    with bars() as progress:
+    with connected(ray) as (runner, workers), bars() as progress:
+        if ray is not None:
+            how["draw"] = drawn_by(runner, workers)
         results = layoutdm.evaluate(
             models, dataset, tasks=task if task == "all" else task.split(","), out=folder,
             features=features, threads=threads or 0, progress=progress, **how,

@@ -20,6 +20,7 @@ from layoutdm.cli.generating import (
 )
 from layoutdm.cli.options import (
     AsJson,
+    Ray,
     Settings,
     ShowProgress,
     Threads,
@@ -112,10 +113,7 @@ def generate(
     setting: Settings = None,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Layouts at once.")] = 64,
     threads: Threads = None,
-    ray: Annotated[
-        str | None,
-        typer.Option("--ray", metavar="ADDRESS", help="On a Ray cluster: auto, local, HOST:PORT."),
-    ] = None,
+    ray: Ray = None,
     shard: Annotated[
         int | None,
         typer.Option("--shard", min=1, help="Write shards of so many layouts, jsonl or parquet."),

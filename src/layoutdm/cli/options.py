@@ -47,6 +47,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="The result as JSON on stan
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Processor threads; all cores by default.")
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="On a Ray cluster: auto, local, HOST:PORT."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting by its name; may be repeated."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from layoutdm.cli.options import output_format
+from layoutdm.cli.options import Ray, output_format
 from layoutdm.cli.scaling import connected, in_shards
 from layoutdm.errors import LayoutdmError
 
@@ -95,10 +95,7 @@ def pages(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes (one for each core).")
     ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option("--ray", metavar="ADDRESS", help="On a Ray cluster: auto, local, HOST:PORT."),
-    ] = None,
+    ray: Ray = None,
     shard: Annotated[
         int | None,
         typer.Option("--shard", min=1, help="Write shards of so many pages, jsonl or parquet."),

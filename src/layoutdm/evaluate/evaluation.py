@@ -17,6 +17,7 @@ from typing import Any
 from layoutdm.data import Dataset
 from layoutdm.data import open as open_data
 from layoutdm.errors import LayoutdmError, RefusedError
+from layoutdm.evaluate.drawing import Draw, drawn_here
 from layoutdm.evaluate.files import choose_network
 from layoutdm.evaluate.plan import Cell, Plan, cells, layouts_hash
 from layoutdm.evaluate.report import collect, compare, write_report, write_sheet
@@ -67,12 +68,14 @@ def evaluate(
     portrait: bool = False,
     threads: int = 0,
     progress: Progress | None = None,
+    draw: Draw = drawn_here,
     **protocol: Any,
 ) -> dict[str, Any]:
     """Evaluate one model or several; what `results.json` holds. See `Protocol` for the rest.
 
     Several models come into one table, each with a folder of its own below `out`. What is done
     already in a folder is not done again. portrait: landscape layouts are left out, as in `train`.
+    draw: who draws the layouts; `scale.evaluation.drawn_by` has a cluster do it.
     """
     wanted = (tasks,) if isinstance(tasks, str) and tasks != "all" else tasks
     given = Protocol(tasks=TASKS if wanted == "all" else tuple(wanted), **protocol)
@@ -93,7 +96,7 @@ def evaluate(
     found = []
     for one, name in zip(models, names, strict=True):
         own = folder / name if len(models) > 1 else folder
-        found.append(_evaluate_one(one, opened, given, judge, own, progress))
+        found.append(_evaluate_one(one, opened, given, judge, own, progress, draw))
     if len(found) == 1:
         return found[0]
     results = compare(found, names)
@@ -128,6 +131,7 @@ def _evaluate_one(
     judge: Judge,
     folder: Path,
     progress: Progress | None,
+    draw: Draw,
 ) -> dict[str, Any]:
     foreign = sorted(set(dataset.labels) - set(model.labels))
     if foreign and set(protocol.tasks) - {"unconditional"}:
@@ -151,7 +155,7 @@ def _evaluate_one(
     )
     with locked(folder, "evaluate"):
         prepare(folder, plan)
-        records = _cells(model, plan, protocol.cells(), judge, folder, progress)
+        records = _cells(model, plan, protocol.cells(), judge, folder, progress, draw)
         other = dataset.splits.get(OTHER_SPLIT.get(protocol.split, "val"), ())
         pool = [layout for name, part in dataset.splits.items() if name != protocol.split
                 for layout in part]  # fmt: skip
@@ -169,6 +173,7 @@ def _cells(
     judge: Judge,
     folder: Path,
     progress: Progress | None,
+    draw: Draw,
 ) -> list[dict[str, Any]]:
     """The records of these cells, and of those that earlier calls left in the folder."""
     records: list[dict[str, Any]] = []
@@ -180,7 +185,7 @@ def _cells(
                 progress(model.name, cell, made, of)
 
         try:
-            made = generate(model, cell, plan, judge.reference, folder, show)
+            made = generate(model, cell, plan, judge.reference, folder, show, draw)
         except (RefusedError, SpecError) as error:  # a task of which it cannot do every request
             records.append({"cell": cell.as_dict(), "refused": str(error).splitlines()[0]})
             continue

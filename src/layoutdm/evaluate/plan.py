@@ -116,16 +116,19 @@ def _variants(
 
 def requests(cell: Cell, reference: Sequence[Layout], plan: Plan) -> Iterator[tuple[int, Spec]]:
     """The numbered requests of a cell: from each layout of the split, or none at all."""
-    if cell.task == "unconditional":
-        nothing = Spec()
-        for index in range(plan.samples):
-            yield index, nothing
-        return
+    free = cell.task == "unconditional"
+    for index in range(request_count(cell, plan)):
+        yield index, request(cell, plan, index, None if free else reference[index])
+
+
+def request(cell: Cell, plan: Plan, index: int, layout: Layout | None) -> Spec:
+    """One request of a cell: from this layout of the split, or for nothing in particular."""
+    if layout is None:
+        return Spec()
+    # Each layout's own draw (which elements to keep, which noise) hangs on seed and place.
+    seed = int(np.random.SeedSequence((cell.seed, index)).generate_state(1)[0])
     options = dict(plan.task_options.get(cell.task, {}))
-    for index, layout in enumerate(reference):
-        # Each layout's own draw (which elements to keep, which noise) hangs on seed and place.
-        seed = int(np.random.SeedSequence((cell.seed, index)).generate_state(1)[0])
-        yield index, Spec.from_layout(layout, cell.task, seed, **options)
+    return Spec.from_layout(layout, cell.task, seed, **options)
 
 
 def request_count(cell: Cell, plan: Plan) -> int:

@@ -11,9 +11,8 @@ folder/
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ import numpy as np
 
 from layoutdm.atomic import write_text
 from layoutdm.errors import LayoutdmError
+from layoutdm.evaluate.drawing import Draw, drawn_here
 from layoutdm.evaluate.plan import Cell, Plan, request_count, requests
 from layoutdm.evaluate.requests import asked_relations
 from layoutdm.evaluate.score import Floats, Options, score
@@ -96,30 +96,24 @@ def generate(
     reference: Sequence[Layout],
     folder: Path,
     on_progress: Progress | None = None,
+    draw: Draw = drawn_here,
 ) -> Made:
     """All layouts of a cell; those that an earlier run has written are kept."""
     path, clock = folder / "layouts" / f"{cell.name}.jsonl", _clock(folder, cell)
     total, done = request_count(cell, plan), _complete_lines(path)
     told = read_json(clock) if done and clock.exists() else {}
     seconds, outside = float(told.get("seconds", 0.0)), int(told.get("outside", 0))
-    numbered = islice(requests(cell, reference, plan), done, None)
     if on_progress:
         on_progress(cell, done, total)
     if not done:  # its layouts were removed, or never made
         (folder / "scores" / f"{cell.name}.json").unlink(missing_ok=True)
     if done < total:
-        stream = model.stream_many(
-            numbered, cell.seed, batch_size=plan.batch_size, **dict(cell.options)
-        )
+        stream = draw(model, cell, plan, reference, range(done, total))
         with path.open("ab") as out:
-            while True:
-                started = time.perf_counter()
-                part = list(islice(stream, FLUSH))
-                seconds += time.perf_counter() - started
-                if not part:
-                    break
-                outside += sum(result.outside for result in part)
-                out.write(b"".join(dumps(_numbered(r.layout)).encode() + b"\n" for r in part))
+            while part := list(islice(stream, FLUSH)):
+                seconds += sum(sample.seconds for sample in part)
+                outside += sum(sample.outside for sample in part)
+                out.write(b"".join(dumps(sample.layout).encode() + b"\n" for sample in part))
                 out.flush()
                 write_json(clock, {"seconds": seconds, "outside": outside})
                 done += len(part)
@@ -134,11 +128,6 @@ def generate(
 
 def _clock(folder: Path, cell: Cell) -> Path:
     return folder / "layouts" / f"{cell.name}.time.json"
-
-
-def _numbered(layout: Layout) -> Layout:
-    """Without an id: a model may give the same one to layouts of several requests."""
-    return replace(layout, id="")
 
 
 def _complete_lines(path: Path) -> int:

@@ -10,22 +10,33 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from random import Random
 
+from layoutdm.pages import vocabulary
 from layoutdm.pages.content import JOINER
 from layoutdm.pages.sheet import Colour, Sheet
 from layoutdm.pages.truth import Box
 from layoutdm.pages.typefaces import Face
 
 TIGHTEST = 1.04  # leading of the closest lines, as a multiple of a line's ink
-SMALLER, LARGER = 0.94, 1.06  # how far a size may leave the page's own to fill a box
-WIDEST = 2.6  # spaces of a justified line, as a multiple of the font's
+SMALLER, LARGER = 0.97, 1.03  # how far a size may leave the page's own to fill a box
+WIDEST = 4.5  # spaces of a justified line, as a multiple of the font's
+NARROW = 13.0  # sizes: narrower columns are ragged, since their spaces would be rivers
+LEAST_FILLED = 0.78  # of a box by one line; what has no descenders is a fifth lower
+STANDS_OUT = 2.5  # what another size than the page's costs, against an empty part of the box
+
+VOWELS = "aeiouy"
+ONE_SOUND = {"ch", "ck", "gh", "ng", "ph", "qu", "sh", "th", "wh", "bl", "br", "cl", "cr", "dr"}
+ONE_SOUND |= {"fl", "fr", "gl", "gr", "pl", "pr", "sc", "st", "tr", "nd", "wn"}
+BEGUN = 5  # words: a sentence of fewer at the end of a text is a piece of one
+SHORTEST = 7  # letters of a word that is parted
 
 # Words that no English sentence ends with.
 LITTLE = {"a", "an", "and", "at", "because", "between", "but", "by", "each", "et", "for", "from"}
 LITTLE |= {"in", "of", "or", "that", "the", "this", "to", "under", "whereas", "while", "with"}
+OPEN = LITTLE | set(vocabulary.ADJECTIVES)
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,8 @@ def fit_lines(height: float, face: Face, leading: float, *, least: float = SMALL
         step = (height - sized.line) / (count - 1) if count > 1 else 0.0
         step = min(step, 1.25 * leading * sized.line)
         filled = (sized.line + step * (count - 1)) / height
-        cost = abs(sized.size / face.size - 1) + 1.5 * (1 - filled)
+        cost = STANDS_OUT * abs(sized.size / face.size - 1) + 1.5 * (1 - filled)
+        cost += 1.0 if count == 1 and filled < LEAST_FILLED else 0.0
         cost += 0.5 * abs(step / (leading * sized.line) - 1) if count > 1 else 0.0
         if best is None or cost < best[0]:
             best = (cost, Lines(sized, count, sized.ascent, step))
@@ -87,6 +99,7 @@ class Flow:
     last: float = 1.0
     centred: bool = False
     stop: bool = False  # the last word ends a sentence, whatever it was
+    title: bool = False  # the last word is no little one, such as "of"
 
 
 def flow(words: Iterator[str], face: Face, width: float, count: int, how: Flow) -> list[list[str]]:
@@ -122,11 +135,38 @@ def flow(words: Iterator[str], face: Face, width: float, count: int, how: Flow) 
             if number == count - 1 and tries < 4 and used < 0.9 * room:
                 continue  # another word may fill the last line better
             kept = word
+            if how.justified and number < count - 1:
+                head, rest = parted(word, face, room - used - gap)
+                if head:
+                    line.append(head)
+                    kept = rest
             break
         if not line:
             break
         lines.append(line)
     return lines
+
+
+def parted(word: str, face: Face, room: float) -> tuple[str, str]:
+    """The part of a long word that still fits a line, with its hyphen, and the rest.
+
+    Only between two consonants that stand between vowels, where English words mostly part.
+
+    >>> from layoutdm.pages.typefaces import BOX, Face
+    >>> face = Face(BOX[0].regular, 12)
+    >>> parted("important", face, face.width("impor-")), parted("large", face, 100)
+    (('impor-', 'tant'), ('', 'large'))
+    """
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha() and word[1:].islower()):
+        return "", word
+    for at in range(len(word) - 3, 2, -1):
+        before, first, second, after = list(word[at - 2 : at + 2].lower())
+        between = before in VOWELS and first not in VOWELS and second not in VOWELS
+        if not between or after not in VOWELS or first + second in ONE_SOUND:
+            continue
+        if face.width(word[:at] + "-") <= room:
+            return word[:at] + "-", word[at:]
+    return "", word
 
 
 def _cut(word: str, face: Face, room: float) -> str:
@@ -190,9 +230,13 @@ def set_text(
     left, top, right, _ = box
     # A pixel on each side: letters may reach a little out of their own width.
     left, right = left + 1, right - 1
+    if right - left < NARROW * lines.face.size:
+        how = replace(how, justified=False)
     rows = flow(words, lines.face, right - left, lines.count, how)
     if how.stop and rows:
-        rows[-1] = stopped(rows[-1], lines.face, right - left)
+        rows = ended(rows, lines.face, right - left)
+    if how.title and rows:
+        rows[-1] = without_little(rows[-1])
     for number, row in enumerate(rows):
         start = left + (how.indent if number == 0 else how.hang)
         full = how.justified and number < len(rows) - 1
@@ -202,19 +246,47 @@ def set_text(
         sheet.line += 1
 
 
+def ended(rows: list[list[str]], face: Face, room: float) -> list[list[str]]:
+    """The rows with an end: a sentence that has hardly begun is left out, another gets its stop.
+
+    >>> from layoutdm.pages.typefaces import BOX, Face
+    >>> ended([["it", "grows."], ["Here,", "the"]], Face(BOX[0].regular, 12), 400)
+    [['it', 'grows.'], ['Here.']]
+    >>> ended([["it", "does", "not", "grow.", "Here,", "the"]], Face(BOX[0].regular, 12), 400)
+    [['it', 'does', 'not', 'grow.']]
+    """
+    last = rows[-1]
+    stops = [at for at, word in enumerate(last[:-1]) if word.endswith((".", "?", "!"))]
+    if stops and len(last) - 1 - stops[-1] < BEGUN and stops[-1] >= 2:
+        return [*rows[:-1], last[: stops[-1] + 1]]
+    last = stopped(last, face, room)
+    if len(rows) > 4 and last[0].lower().rstrip(".,") in LITTLE:  # nothing of it is left
+        return [*rows[:-2], stopped(rows[-2], face, room)]
+    return [*rows[:-1], last]
+
+
 def stopped(row: list[str], face: Face, room: float) -> list[str]:
     """
     >>> from layoutdm.pages.typefaces import BOX, Face
     >>> stopped(["growth", "of", "the"], Face(BOX[0].regular, 12), 400)
     ['growth.']
     """
-    while len(row) > 1 and (row[-1].lower() in LITTLE or row[-1][:1] in "(["):
-        row = row[:-1]
+    row = without_little(row)
     word = row[-1].rstrip(",;:")
     if not word.isascii() or word.endswith((".", "?", "!")) or face.width(word + ".") > room:
         return row
     used = sum(face.width(w) + face.space for w in row[:-1])
     return [*row[:-1], word + "."] if used + face.width(word + ".") <= room else row
+
+
+def without_little(row: list[str]) -> list[str]:
+    """
+    >>> without_little(["growth", "of", "the"])
+    ['growth']
+    """
+    while len(row) > 1 and (row[-1].lower() in OPEN or row[-1][:1] in "(["):
+        row = row[:-1]
+    return row
 
 
 def lead_in(lead: list[str], words: Iterator[str]) -> Iterator[str]:

@@ -86,6 +86,9 @@ def render(layout: Layout, seed: int = 0, index: int = 0, look: Look | None = No
     drawn = style.draw(Random(f"{seed}/{index}/style"), voice.families, look.height, look.style)
     sheet = Sheet(width, height, drawn.paper)
     boxes = arrange.places(layout, width, height)
+    roles = [role_of(label, look.roles) for label in layout.labels]
+    tall = [box[3] - box[1] for box in boxes]
+    drawn = style.suited(drawn, list(zip(roles, tall, strict=True)), look.height)
     blocks: list[Block | None] = [None] * len(boxes)
     for i in arrange.drawing_order(boxes):
         brush = Brush(sheet, drawn, voice.text, Random(f"{seed}/{index}/{i}"), index)
@@ -118,6 +121,8 @@ def _element(brush: Brush, label: str, box: Box, look: Look) -> Block | None:
     crop = look.pool.pick(label, box, brush.random) if look.pool else None
     if crop is not None:
         pool.paste(brush.sheet, crop, box)
+    elif role in WORDS[:-1] and prose.is_sideways(brush, box):
+        prose.sideways(brush, box)
     else:
         DRAW[role](brush, box)
     if not brush.sheet.drawn and role in WORDS:

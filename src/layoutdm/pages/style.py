@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log
 from random import Random
 
 from layoutdm.pages.sheet import Colour
@@ -21,6 +22,11 @@ ACCENTS: tuple[Colour, ...] = (
     (20, 60, 120), (130, 24, 36), (16, 96, 88), (70, 52, 120), (30, 30, 30), (0, 84, 150),
     (150, 80, 10), (30, 100, 40),
 )  # fmt: skip
+
+
+SMALLEST, LARGEST = 7.0, 12.0  # points of running text
+# Sizes of text as multiples of the page's own, by role; the roles that its size is chosen by.
+SCALES = {"paragraph": 1.0, "list": 1.0, "item": 1.0, "caption": 0.9, "footnote": 0.8}
 
 
 @dataclass(frozen=True)
@@ -76,3 +82,34 @@ def draw(random: Random, families: Sequence[Family], height: float, name: str) -
         table=random.choice(("book", "book", "rows", "grid", "zebra", "frame")),
         caption=random.choice(("Figure {}.", "Fig. {}.", "Figure {}:", "FIGURE {}")),
     )
+
+
+def suited(style: Style, boxes: Sequence[tuple[str, float]], height: float) -> Style:
+    """The style with the one size of text that the boxes (role, height) of a page agree on best.
+
+    Without it each box would bend the size to its own height, and no two paragraphs be alike.
+    """
+    known = [(SCALES[role], tall) for role, tall in boxes if role in SCALES]
+    if not known:
+        return style
+    unit = style.face().line / style.size
+
+    def cost(size: float) -> float:
+        misfits = sum(_misfit(tall / (size * scale * unit), style.leading) for scale, tall in known)
+        return misfits / len(known) + 0.3 * abs(log(size / style.size))
+
+    step = 0.25 * height / 792
+    sizes = [step * i for i in range(round(4 * SMALLEST), round(4 * LARGEST) + 1)]
+    return replace(style, size=min([style.size, *sizes], key=cost))
+
+
+def _misfit(lines: float, leading: float) -> float:
+    """How badly a box of so many lines' height is filled by whole lines.
+
+    >>> _misfit(1.0, 1.3), _misfit(2.3, 1.3) < 0.01, _misfit(1.7, 1.3) > 0.1, _misfit(0.5, 1.3)
+    (0.0, True, True, 1.0)
+    """
+    if lines < 1:
+        return min(1.0, 2 * (1 - lines))
+    count = round((lines - 1) / leading) + 1
+    return min(1.0, abs(lines / (1 + leading * (count - 1)) - 1))

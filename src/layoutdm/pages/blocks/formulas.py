@@ -30,8 +30,8 @@ def formula(brush: Brush, box: Box) -> None:
     style, random, sheet = brush.style, brush.random, brush.sheet
     left, top, right, bottom = box
     height = bottom - top
-    tall = height > 2.2 * style.face().line
-    size = min(style.size * 1.15, height / (2.6 if tall else 1.35))
+    tall = height > 2.6 * style.size  # else fractions would be smaller than the text
+    size = min(style.size * 1.15, height / (2.6 if tall else 1.2))
     face, small = Face(style.body.italic, size), Face(style.body.italic, size * 0.68)
     plain = Face(style.body.regular, size)
     number = f"({random.randint(1, 24)})"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from layoutdm.pages.blocks.brush import Brush
 from layoutdm.pages.content import reference
-from layoutdm.pages.fitting import Flow, fit_lines, flow, lead_in, set_line, stopped
+from layoutdm.pages.fitting import NARROW, Flow, ended, fit_lines, flow, lead_in, set_line
 from layoutdm.pages.truth import Box
 
 
@@ -29,15 +29,17 @@ def listing(brush: Brush, box: Box, *, single: bool = False) -> None:
             words = lead_in(reference(random, brush.text), iter(()))
             count = min(rest, 3)
         last = random.uniform(0.4, 1.0) if not references and lines.count > 1 else 1.0
-        rows = flow(words, face, right - left - hang - 2, count, Flow(last=last))
+        room = right - left - hang - 2
+        justified = style.justified and room >= NARROW * face.size
+        rows = flow(words, face, room, count, Flow(justified, last=last))
         if not rows:
             return
         if not references and not brush.text.own:
-            rows[-1] = stopped(rows[-1], face, right - left - hang - 2)
+            rows = ended(rows, face, room)
         y = top + lines.first_baseline + done * lines.leading
         sheet.write(_mark(style.mark, number), left + 1, y, face, style.ink)
         for index, row in enumerate(rows):
-            full = style.justified and index < len(rows) - 1
+            full = justified and index < len(rows) - 1
             y = top + lines.first_baseline + (done + index) * lines.leading
             set_line(sheet, row, (left + hang + 1, right - 1), y, face, style.ink, justified=full)
             sheet.line += 1

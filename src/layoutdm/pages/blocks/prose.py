@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from layoutdm.pages import vocabulary
 from layoutdm.pages.blocks.brush import Brush
-from layoutdm.pages.content import Text, date, person
+from layoutdm.pages.content import JOINER, Text, date, person
 from layoutdm.pages.fitting import (
     Flow,
     Lines,
     fit_lines,
+    flow,
     last_share,
     lead_in,
     one_line,
@@ -22,6 +23,9 @@ from layoutdm.pages.truth import Box
 TITLE_FROM = 0.45  # of the page's width: a heading this wide near the top is the page's title
 TITLE_WITHIN = 0.35
 NARROW = 7.0  # sizes: a heading of so little width has one or two words
+SHORT = 9.0  # sizes: a line of so little width is no sentence
+STRIP = 2.4  # sizes: a narrower box that is much taller than wide has its text sideways
+PATIENCE = 40  # words that may be too wide for a heading one after the other
 TALL = 2.0  # lines: from this height on a page header has several
 
 
@@ -32,7 +36,11 @@ def paragraph(brush: Brush, box: Box) -> None:
     indent = style.indent * lines.face.size if lines.count > 2 else 0.0
     how = Flow(style.justified, min(indent, 0.2 * (box[2] - box[0])),
                last=last_share(random, lines.count), stop=not brush.text.own)  # fmt: skip
-    set_text(brush.sheet, box, brush.text.prose(random), lines, style.ink, how)
+    words = brush.text.prose(random)
+    if lines.count == 1 and box[2] - box[0] < SHORT * lines.face.size:
+        words = _heading_words(brush, True, lines, box[2] - box[0], False)  # a name, a label
+        how = Flow(justified=False, title=True)
+    set_text(brush.sheet, box, words, lines, style.ink, how)
 
 
 def heading(brush: Brush, box: Box) -> None:
@@ -45,42 +53,74 @@ def heading(brush: Brush, box: Box) -> None:
     wanted = min(max(height / base.line, 0.8), largest)
     if wanted * base.line * 1.6 < height:  # too tall for one line: two or more
         wanted = min(wanted, max(1.2, height / base.line / 2.2))
-    lines = fit_lines(height, style.heading(style.size * wanted), 1.15, least=0.8, most=1.2)
+    size = min(style.size * wanted, max(width / 4, 5.0))  # a word has about four sizes' width
+    lines = fit_lines(height, style.heading(size), 1.15, least=0.8, most=1.2)
     flat = lines.count == 1 and lines.face.size < 0.95 * style.size
-    if flat:  # capitals have no descenders, so that a flat box holds a larger size
-        size = min(style.size, lines.face.size * height / max(lines.face.ascent + 0.5, 1))
+    capitals = style.capitals and not top and lines.count == 1
+    if flat or capitals:  # capitals have no descenders, so that a flat box holds a larger size
+        most = style.size * (1.35 if capitals else 1.0)
+        size = min(most, lines.face.size * height / max(lines.face.ascent + 0.5, 1))
         face = style.heading(size)
         lines = Lines(face, 1, min(face.ascent, height), 0.0)
-    words = _heading_words(brush, top, lines.count, width / max(lines.face.size, 1))
-    words = (word.upper() for word in words) if flat else words
+    words = _heading_words(brush, top, lines, width, flat)
     colour = style.accent if style.heads_in_colour else style.ink
     last = 1.0 if lines.count == 1 else random.uniform(0.5, 1.0)
-    set_text(sheet, box, words, lines, colour, Flow(justified=False, last=last))
+    set_text(sheet, box, words, lines, colour, Flow(justified=False, last=last, title=True))
 
 
-def _heading_words(brush: Brush, top: bool, lines: int, sizes: float) -> Iterator[str]:
+def _heading_words(
+    brush: Brush, top: bool, lines: Lines, width: float, flat: bool
+) -> Iterator[str]:
+    """Words that are no wider than the box, so that none is left out and the first is a capital."""
     style, random, text = brush.style, brush.random, brush.text
+    sizes = width / max(lines.face.size, 1)
+    capitals = flat or (style.capitals and not top)
     start: list[str] = []
     if not top and not text.own and text.name == "en" and random.random() < 0.6:
         fitting = [s for s in vocabulary.SECTIONS if 0.3 * sizes < 0.52 * len(s) < 0.95 * sizes]
-        if fitting and lines == 1:
+        if fitting and lines.count == 1:
             chosen = random.choice(fitting)
-            yield from (chosen.upper() if style.capitals else chosen).split()
+            yield from (chosen.upper() if capitals else chosen).split()
             return
     if style.numbered and not top:
         start = [f"{random.randint(1, 7)}.{random.randint(1, 5)}"]
     # A narrow box holds a word or two: names of things, not the little words between them.
-    words = _phrases(text, brush, 1 if sizes < NARROW else 6)
-    for index, word in enumerate(lead_in(start, words)):
-        if style.capitals and not top:
-            yield word.upper()
-        else:
-            yield word[:1].upper() + word[1:] if index == len(start) else word
+    narrow = sizes < NARROW * min(lines.count, 2)
+    index = 0
+    for word in lead_in(start, _phrases(text, brush, 1 if narrow else 9 * lines.count)):
+        shown = word.upper() if capitals else word
+        shown = shown[:1].upper() + shown[1:] if index == len(start) else shown
+        if lines.face.width(shown) <= width - 2:
+            index += 1
+            yield shown
 
 
 def _phrases(text: Text, brush: Brush, count: int) -> Iterator[str]:
-    while True:
+    for _ in range(PATIENCE):
         yield from text.phrase(brush.random, count)
+
+
+def is_sideways(brush: Brush, box: Box) -> bool:
+    """Whether a box is a strip along the page's edge, whose text runs upwards."""
+    width, height = box[2] - box[0], box[3] - box[1]
+    return width < STRIP * brush.style.size and height > 3 * width
+
+
+def sideways(brush: Brush, box: Box) -> None:
+    """Lines that run from the foot of a narrow strip to its top, as stamps in margins do."""
+    style, sheet = brush.style, brush.sheet
+    left, top, right, bottom = box
+    lines = fit_lines(right - left, style.face(0.9), style.leading)
+    words = brush.text.prose(brush.random)
+    rows = flow(words, lines.face, bottom - top - 2, lines.count, Flow(justified=False))
+    for number, row in enumerate(rows):
+        y = bottom - 1.0
+        for word in row:
+            y -= 0.0 if word is row[0] or word[0] == JOINER else lines.face.space
+            x = left + lines.first_baseline + number * lines.leading
+            sheet.write(word, x, y, lines.face, style.ink, turned=True)
+            y -= lines.face.width(word.lstrip(JOINER))
+        sheet.line += 1
 
 
 def tiny(brush: Brush, box: Box) -> None:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
 from layoutdm.pages.blocks.brush import Brush
 from layoutdm.pages.content import Text, date
-from layoutdm.pages.fitting import fit_lines
+from layoutdm.pages.fitting import fit_lines, without_little
 from layoutdm.pages.sheet import Colour
 from layoutdm.pages.truth import Box, Cell
 from layoutdm.pages.typefaces import Face
 
+SMALLEST = 6.5  # points on a page of 11 inches
+TRIES = 12  # words that may be too wide for a cell before it gets a letter
+# The widest value of each kind but words, of which there are short ones.
+WIDEST = {
+    "whole": "99,999", "decimal": "-9.999", "percent": "99.9%", "spread": "99.9±9.9",
+    "word": "average", "range": "9.99–9.99", "date": "2000-00-00",
+}  # fmt: skip
 KINDS = ("whole", "decimal", "percent", "spread", "word", "range", "date")
 SHARES = (4, 4, 3, 2, 2, 1, 1)
 PAD = 0.35  # of a size, left and right in a cell
@@ -30,16 +38,19 @@ def table(brush: Brush, box: Box) -> None:
     """Rows of about the body's leading; the rules are those of the page's style."""
     style, random = brush.style, brush.random
     left, top, right, bottom = (round(v) for v in box)
-    face = style.face(random.uniform(0.8, 0.95))
+    least = SMALLEST * max(brush.sheet.image.size) / 792
+    face = style.face(max(random.uniform(0.8, 0.95), least / style.size))
     airy = random.uniform(1.35, 1.9)
     rows = max(2, round((bottom - top) / (airy * face.line)))
     height = (bottom - top) / rows
     face = fit_lines(height * 0.86, face, 1.0, least=0.5, most=1.0).face
     columns = max(2, min(9, round((right - left) / (face.size * random.uniform(4.5, 8.5)))))
+    edges = _columns(random, left, right, columns)
+    rooms = [_room(face, a, b) for a, b in pairwise(edges[1:])]
     grid = Grid(
-        _columns(random, left, right, columns),
+        edges,
         (*(round(top + i * height) for i in range(rows)), bottom),
-        ("name", *random.choices(KINDS, SHARES, k=columns - 1)),
+        ("name", *(_kind(random, face, room) for room in rooms)),
     )
     header = 2 if rows > 5 and columns > 3 and random.random() < 0.3 else 1
     _rules(brush, grid, header)
@@ -53,6 +64,16 @@ def _columns(random: Random, left: int, right: int, count: int) -> tuple[int, ..
         at += weight
         edges.append(left + round((right - left) * at / sum(weights)))
     return tuple(edges)
+
+
+def _room(face: Face, left: float, right: float) -> float:
+    return right - left - 2 * max(2.0, PAD * face.size)
+
+
+def _kind(random: Random, face: Face, room: float) -> str:
+    """What a column of this width holds: values that it has room for."""
+    kinds = [(k, s) for k, s in zip(KINDS, SHARES, strict=True) if face.width(WIDEST[k]) <= room]
+    return random.choices([k for k, _ in kinds], [s for _, s in kinds])[0] if kinds else "digit"
 
 
 def _rules(brush: Brush, grid: Grid, header: int) -> None:
@@ -91,16 +112,19 @@ def _fill(brush: Brush, grid: Grid, face: Face, header: int) -> None:
         column = 1
         while column < columns:
             span = min(2, columns - column)
-            word = text.phrase(random, 1)[0]
+            room = _room(bold, grid.x[column], grid.x[column + span])
+            word = _fitting(random, text, bold, room, 1)
             _cell(brush, grid, bold, (0, column, 1, span), word, True, "span")
             column += span
         at = 1
     for column, kind in enumerate(grid.kinds):
-        words = " ".join(text.phrase(random, 1 if column else 2))
-        _cell(brush, grid, bold, (at, column, 1, 1), words[:1].upper() + words[1:], True, kind)
+        room = _room(bold, grid.x[column], grid.x[column + 1])
+        words = _fitting(random, text, bold, room, 1 if column else 2)
+        _cell(brush, grid, bold, (at, column, 1, 1), words, True, kind)
     for row in range(at + 1, rows):
         for column, kind in enumerate(grid.kinds):
-            value = _value(random, text, kind, decimals[column])
+            room = _room(face, grid.x[column], grid.x[column + 1])
+            value = _value(random, text, kind, decimals[column], face, room)
             _cell(brush, grid, face, (row, column, 1, 1), value, False, kind)
 
 
@@ -112,9 +136,7 @@ def _cell(brush: Brush, grid: Grid, face: Face, place: tuple[int, int, int, int]
     top, bottom = grid.y[row], grid.y[row + rows]
     pad = max(2.0, PAD * face.size)
     room = right - left - 2 * pad
-    words = value.split()
-    while words and face.width(" ".join(words)) > room:
-        words = words[:-1] if len(words) > 1 else _shorter(words[0])
+    words = value.split() if face.width(value) <= room else []
     width = face.width(" ".join(words)) if words else 0.0
     x = left + pad
     if kind == "span":
@@ -130,16 +152,25 @@ def _cell(brush: Brush, grid: Grid, face: Face, place: tuple[int, int, int, int]
     brush.sheet.cell(Cell(row, column, rows, columns, header, " ".join(words), box))
 
 
-def _shorter(word: str) -> list[str]:
-    return [word[:-2]] if len(word) > 3 else []
+def _fitting(random: Random, text: Text, face: Face, room: float, most: int,
+             *, capital: bool = True) -> str:  # fmt: skip
+    """At most so many words that fit, never a piece of one; else a letter."""
+    for attempt in range(TRIES):
+        words = without_little(text.phrase(random, most if attempt < TRIES // 3 else 1))
+        found = " ".join(words)
+        found = found[:1].upper() + found[1:] if capital else found
+        if face.width(found) <= room:
+            return found
+    return random.choice("ABCDEFGHKLMNPRSTVXYZ")
 
 
-def _value(random: Random, text: Text, kind: str, decimals: int) -> str:
+def _value(random: Random, text: Text, kind: str, decimals: int, face: Face, room: float) -> str:
     if kind == "name":
-        words = " ".join(text.phrase(random, random.randint(1, 3)))
-        return words[:1].upper() + words[1:]
+        return _fitting(random, text, face, room, random.randint(1, 3))
     if kind == "word":
-        return text.phrase(random, 1)[0]
+        return _fitting(random, text, face, room, 1, capital=False)
+    if kind == "digit":
+        return str(random.randint(0, 9))
     if random.random() < 0.04:
         return "–"
     if kind == "whole":
@@ -152,5 +183,8 @@ def _value(random: Random, text: Text, kind: str, decimals: int) -> str:
         low = random.uniform(0, 5)
         return f"{low:.2f}–{low + random.uniform(0, 4):.2f}"
     if kind == "date":
-        return date(random)
+        days = (date(random) for _ in range(TRIES))
+        return next(
+            (day for day in days if face.width(day) <= room), str(random.randint(1978, 2026))
+        )
     return f"{random.uniform(-2, 30):.{max(1, decimals)}f}"
