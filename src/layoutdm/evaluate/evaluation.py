@@ -9,7 +9,7 @@ results["summary"][0]["fid"]["mean"]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,10 @@ def evaluate(
     Several models come into one table, each with a folder of its own below `out`. What is done
     already in a folder is not done again. portrait: landscape layouts are left out, as in `train`.
     """
+    known = [item.name for item in fields(Protocol)]
+    for name in protocol:
+        if name not in known:
+            raise LayoutdmError(f"evaluate has no {name!r}; there are: {', '.join(known)}")
     wanted = (tasks,) if isinstance(tasks, str) and tasks != "all" else tasks
     given = Protocol(tasks=TASKS if wanted == "all" else tuple(wanted), **protocol)
     given.cells()  # a wrong task is told before all else
