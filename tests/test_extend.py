@@ -92,7 +92,9 @@ def test_a_term_of_ones_own() -> None:
 
 
 def test_a_sampler_of_ones_own() -> None:
-    assert len(run("sampler")["layouts"]) == 2
+    layouts = run("sampler")["layouts"]
+    assert [one.layout.labels[0] for one in layouts] == ["title"] * 2
+    assert all(one.layout.boxes[0, 2] == 0.5 for one in layouts)
 
 
 def test_a_folder_names_its_generator(tmp_path: Path) -> None:

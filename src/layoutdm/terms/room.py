@@ -117,7 +117,7 @@ class _Around:
         shared = shared_length(*ends, self._low[rows], self._high[rows])  # (m, S, 2, PLACES)
         own = self._share * (size[:, 0] * size[:, 1])
         covers = shared[:, :, 0] * shared[:, :, 1] > np.minimum(own[:, None], self._least[rows])
-        return 1.0 - np.count_nonzero(covers.any(axis=1), axis=1) / PLACES
+        return np.asarray(1.0 - np.count_nonzero(covers.any(axis=1), axis=1) / PLACES)
 
 
 def evenly(weights: Floats, dimension: int) -> Ints:
