@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,32 @@ def test_a_generator_of_ones_own() -> None:
         pickle.dumps(model)
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "told"),
+    [
+        ("label", 3, "labels that are not from 0 to 2"),
+        ("box", np.nan, "boxes that are no numbers"),
+        ("box", np.zeros((1, 12)), "as shapes of label, box, mask"),
+    ],
+)
+def test_what_a_generator_does_wrong_is_told(part: str, value: Any, told: str) -> None:
+    class Wrong(run("generator")["Stack"]):  # type: ignore[misc]
+        def draw(self, *given: Any) -> Any:
+            drawn = super().draw(*given)
+            if np.ndim(value):
+                return replace(drawn, **{part: value})
+            getattr(drawn, part)[:] = value
+            return drawn
+
+    with pytest.raises(LayoutdmError, match=f"generator 'stack' drew .*{told}"):
+        layoutdm.Model(Wrong()).generate(count=1)
+
+
+def test_evaluate_tells_its_arguments() -> None:
+    with pytest.raises(LayoutdmError, match="evaluate has no 'count'; there are: tasks, split"):
+        layoutdm.evaluate("rico25", "sample", count=3)
+
+
 def test_a_denoiser_of_ones_own() -> None:
     layouts = run("denoiser")["layouts"]
     assert all(one.layout.labels == ("text",) * 3 for one in layouts)
@@ -65,7 +92,9 @@ def test_a_term_of_ones_own() -> None:
 
 
 def test_a_sampler_of_ones_own() -> None:
-    assert len(run("sampler")["layouts"]) == 2
+    layouts = run("sampler")["layouts"]
+    assert [one.layout.labels[0] for one in layouts] == ["title"] * 2
+    assert all(one.layout.boxes[0, 2] == 0.5 for one in layouts)
 
 
 def test_a_folder_names_its_generator(tmp_path: Path) -> None:

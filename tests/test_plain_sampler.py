@@ -129,6 +129,17 @@ def test_the_published_skipping_is_an_approximation():
     assert (published == 0).mean() > (exact == 0).mean() + 0.2
 
 
+def test_steps_that_decide_no_token_do_not_ask_the_network():
+    """One token and a hundred steps: one of them decides it."""
+    batch = unknown(1, 1)
+    batch.fixed[..., 1:], batch.tokens[..., 1:] = True, 0
+    network = constant()
+    run(plain(network), batch)
+    assert len(network.asked) == 1
+    run(plain(network, published=True), batch)
+    assert len(network.asked) > 10  # its filter acts on MASK, too, so it must ask until then
+
+
 def test_the_start_is_the_schedules_own_noise():
     for schedule, masked in ((Schedule(), 1.0), (REPLACING, 0.9 / 0.9999)):
         level, tokens = walk(plain(constant(), schedule, steps=2), unknown(400, 8))[0]

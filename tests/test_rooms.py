@@ -43,7 +43,7 @@ ROOMS: dict[str, set[str]] = {
     "diffusion": {"tokens", "spec", "relations", *SAMPLING},
     "terms": {"tokens", "spec", "relations", "settle", *SAMPLING},
     "plan": {"tokens", "spec", "relations", *SAMPLING},
-    "generator": DATA | SAMPLING,
+    "generator": DATA | SAMPLING | {"settle"},
     "settle": DATA,  # makes wishes hold in what was drawn
     "model": MODEL,
     "baselines": DATA | SAMPLING | {"generator", "train", "metrics"},
@@ -76,8 +76,6 @@ PACKAGES: dict[str, set[str]] = {
 EXCEPTIONS = {
     # The page of statistics draws its plots with the colours of the pictures.
     ("data.statistics_page", "pictures"),
-    # The list of terms that a request asks for, which is the generator's choice.
-    ("terms.__init__", "generator"),
     # The list of systems, of which config.json names one; nothing of theirs is imported with it.
     ("model.store", "baselines"),
     # A metric that trains a classifier: of the learn half, and imported when it is asked for.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from layoutdm.errors import LayoutdmError
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -34,22 +31,6 @@ class Traits:
     def draws_pad(self) -> bool:
         """Whether PAD is a state of every token; else the number of elements is drawn first."""
         return not self.number_first
-
-    @classmethod
-    def from_config(cls, record: Mapping[str, Any]) -> Traits:
-        """From the `network` part of a model's config.json."""
-        try:
-            a, b, c, d, e = (int(size) for size in record["sizes"])
-            return cls(
-                sizes=(a, b, c, d, e),
-                max_elements=int(record.get("max_elements", 25)),
-                number_first=record.get("kind", "element") == "element"
-                and bool(record.get("number", True)),
-                about_levels=int(record.get("about_levels", 0)),
-                ordered=bool(record.get("ordered", record.get("ahead", False))),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise LayoutdmError(f"the model's network config is damaged: {error}") from None
 
 
 @dataclass(frozen=True)

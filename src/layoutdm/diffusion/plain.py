@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from layoutdm.diffusion.draw import draw_mask_first, keep_top_p
 from layoutdm.diffusion.grid import Step, grid
-from layoutdm.diffusion.network import Array, Denoiser, Ints
+from layoutdm.diffusion.network import Denoiser, Ints
 from layoutdm.diffusion.process import jump_masses, posterior
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.streams import Uniforms
@@ -95,61 +95,61 @@ class PlainSampler:
         """One step from level t down to level s, in place."""
         mask = np.array(self.denoiser.traits.sizes) + 1
         masked = (tokens == mask) & ~batch.fixed
-        # Where tokens are only ever masked, one that is decided stays as it is.
-        moving = masked if self.schedule.only_masks else ~batch.fixed
         again, stay = mask_chances(self.schedule, step, self.remask)
         remasked = ~masked & ~batch.fixed & (uniform < again)
+        moving = masked if self.schedule.only_masks else ~batch.fixed
+        if self.schedule.only_masks and not self.published:
+            # A masked token stays so with a chance that no prediction changes; else it is decided.
+            moving = masked & (uniform >= stay)
+            uniform = (uniform - stay) / max(1.0 - stay, TINY)
         if moving.any():
             state = State(tokens.copy(), boxes_of(tokens, batch, self.centres))
-            log_probs = self.denoiser(batch.query(tokens, step.level)).log_probs
-            view = self._view(state, log_probs, step, batch)
+            view = self._view(state, batch, step.level)
             for modality in range(5):
                 layout, slot = np.nonzero(moving[..., modality])
                 if len(layout):
                     at = (layout, slot, modality)
                     rows = view.rows(modality, layout, slot, uniform[at])
-                    tokens[at] = self._draw(rows, state.tokens[at], step, stay)
+                    draw = self._draw_published if self.published else self._draw
+                    tokens[at] = draw(rows, state.tokens[at], step)
         np.copyto(tokens, np.broadcast_to(mask, tokens.shape), where=remasked)
 
-    def _view(self, state: State, log_probs: tuple[Array, ...], step: Step, batch: Batch) -> View:
-        size, slots, _ = state.tokens.shape
-        index = np.arange(size * slots).reshape(size, slots)
-        temperature, top_p = self.temperature, self.top_p
-        if self.published:
-            temperature, top_p = 1.0, (1.0, 1.0)
-        return View(
-            state, log_probs, index, self.denoiser.traits.sizes, step.level / self.schedule.steps,
-            self.denoiser.traits.draws_pad, temperature, top_p,
-        )  # fmt: skip
+    def _view(self, state: State, batch: Batch, level: int) -> View:
+        """The network's answer; the published form filters later."""
+        index = np.arange(batch.valid.size).reshape(batch.valid.shape)
+        how = (1.0, (1.0, 1.0)) if self.published else (self.temperature, self.top_p)
+        traits, noise = self.denoiser.traits, level / self.schedule.steps
+        log_probs = self.denoiser(batch.query(state.tokens, level)).log_probs
+        return View(state, log_probs, index, traits.sizes, noise, traits.draws_pad, *how)
 
-    def _draw(self, rows: Rows, now: Ints, step: Step, stay: float) -> Ints:
+    def _draw(self, rows: Rows, now: Ints, step: Step) -> Ints:
         """z_s of these tokens, of which `now` is z_t."""
-        masses = jump_masses(self.schedule, step.s, step.t)
-        states = self.denoiser.traits.sizes[rows.modality] + 1
-        if not self.published:
-            for term in self.terms:
-                term(rows)
-            p0 = np.zeros((len(now), states))
-            weights = rows.weights()
-            p0[:, : weights.shape[1]] = weights / weights.sum(axis=1, keepdims=True)
-            if self.schedule.only_masks:
-                chances = np.concatenate([(1 - stay) * p0, np.full((len(p0), 1), stay)], axis=1)
-            else:
-                chances = posterior(p0, now, *masses)
-            return draw_mask_first(chances, rows.uniform)
-        p0 = np.zeros((len(now), states))
-        p0[:, : rows.log.shape[1]] = np.exp(rows.log - rows.log.max(axis=1, keepdims=True))
-        chances = posterior(p0 / p0.sum(axis=1, keepdims=True), now, *masses)
-        log = np.log(np.maximum(chances, TINY))
-        rows.log = log[:, : rows.log.shape[1]].copy()
         for term in self.terms:
             term(rows)
-        log[:, : rows.log.shape[1]] = rows.log
+        if self.schedule.only_masks:
+            return rows.draw()
+        return draw_mask_first(self._posterior(rows, rows.weights(), now, step), rows.uniform)
+
+    def _draw_published(self, rows: Rows, now: Ints, step: Step) -> Ints:
+        """As `_draw`, with terms, temperature and top-p acting on p(z_s | z_t), MASK included."""
+        size = rows.log.shape[1]
+        p0 = np.exp(rows.log - rows.log.max(axis=1, keepdims=True))
+        log = np.log(np.maximum(self._posterior(rows, p0, now, step), TINY))
+        rows.log = log[:, :size].copy()
+        for term in self.terms:
+            term(rows)
+        log[:, :size] = rows.log
         if step.s == 0:  # clean data holds no MASK
             log[:, -1] = -np.inf
         weights = np.exp((log - log.max(axis=1, keepdims=True)) / self.temperature)
         weights = keep_top_p(weights, self.top_p[rows.modality > 0], published=True)
         return draw_mask_first(weights, rows.uniform)
+
+    def _posterior(self, rows: Rows, weights: Floats, now: Ints, step: Step) -> Floats:
+        """(n, values, PAD and MASK): p(z_s | z_t) of weights of z_0."""
+        p0 = np.zeros((len(now), self.denoiser.traits.sizes[rows.modality] + 1))
+        p0[:, : weights.shape[1]] = weights / weights.sum(axis=1, keepdims=True)
+        return np.asarray(posterior(p0, now, *jump_masses(self.schedule, step.s, step.t)))
 
 
 def mask_chances(schedule: Schedule, step: Step, remask: float) -> tuple[float, float]:

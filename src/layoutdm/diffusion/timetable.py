@@ -49,14 +49,15 @@ def decision_ranks(masked: Bools, steps: int, turn: Ints | None = None) -> Float
     elements: Bools = np.asarray(masked.any(axis=2))
     count = elements.sum(axis=1)
     short, long = (_stages(masked, size_at_once=at_once) for at_once in (True, False))
-    suffices = _turns_needed(long, count) <= steps
+    # So that no two elements get in each other's way.
+    suffices = long.apart * np.maximum(count - 1, 0) + long.number <= steps
     stages = _Stages(
         np.where(suffices[:, None], long.of, short.of),
         np.where(suffices, long.number, short.number),
         np.where(suffices, long.apart, short.apart),
     )
     apart = _turns_apart(stages, count, steps)
-    begin = _floor(_index(elements, turn) * apart[:, None])
+    begin = np.floor(_index(elements, turn) * apart[:, None] + ALMOST).astype(np.int64)
     return _ranks(begin[..., None] + stages.of[:, None, :], masked)
 
 
@@ -74,11 +75,6 @@ def _stages(in_turn: Bools, *, size_at_once: bool) -> _Stages:
     return _Stages(of, count, np.asarray(np.maximum(count - shares, 1), dtype=np.int64))
 
 
-def _turns_needed(stages: _Stages, elements: Ints) -> Ints:
-    """So that no two elements get in each other's way."""
-    return np.asarray(stages.apart * np.maximum(elements - 1, 0) + stages.number)
-
-
 def _turns_apart(stages: _Stages, elements: Ints, steps: int) -> Floats:
     """How many turns after an element's begin the next one begins, on average, (B,)."""
     begins = np.maximum(steps - stages.number + 1, 1)  # at which an element can still be finished
@@ -94,10 +90,6 @@ def _index(chosen: Bools, turn: Ints) -> Ints:
     index = np.empty_like(turn)
     np.put_along_axis(index, order, np.cumsum(sorted_, axis=1) - sorted_, axis=1)
     return index
-
-
-def _floor(values: Floats) -> Ints:
-    return np.floor(values + ALMOST).astype(np.int64)
 
 
 def _ranks(turn: Ints, masked: Bools) -> Floats:

@@ -9,7 +9,7 @@ results["summary"][0]["fid"]["mean"]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,10 @@ def evaluate(
     already in a folder is not done again. portrait: landscape layouts are left out, as in `train`.
     draw: who draws the layouts; `scale.evaluation.drawn_by` has a cluster do it.
     """
+    known = [item.name for item in fields(Protocol)]
+    for name in protocol:
+        if name not in known:
+            raise LayoutdmError(f"evaluate has no {name!r}; there are: {', '.join(known)}")
     wanted = (tasks,) if isinstance(tasks, str) and tasks != "all" else tasks
     given = Protocol(tasks=TASKS if wanted == "all" else tuple(wanted), **protocol)
     given.cells()  # a wrong task is told before all else

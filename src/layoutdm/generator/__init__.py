@@ -4,6 +4,6 @@ LayoutDM, an autoregressive transformer, a GAN or a VAE are each one `Generator`
 its system and its tokens, never files or users; `Model` knows requests and layouts, never tokens.
 """
 
-from layoutdm.generator.protocol import Drawn, Frame, Generator, Options, empty
+from layoutdm.generator.protocol import Drawn, Frame, Generator, Options, check_drawn, empty
 
-__all__ = ["Drawn", "Frame", "Generator", "Options", "empty"]
+__all__ = ["Drawn", "Frame", "Generator", "Options", "check_drawn", "empty"]

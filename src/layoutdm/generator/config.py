@@ -186,9 +186,25 @@ def _pairs(record: Mapping[str, Any], tokenizer: Tokenizer) -> Bools:
 
 
 def _traits(network: Mapping[str, Any], noise: Sequence[float]) -> Traits:
-    traits = Traits.from_config(network)
+    traits = read_traits(network)
     if not noise:
         return traits
     if len(noise) != traits.about_levels:
         raise ValueError(f"about_noise must hold {traits.about_levels} numbers, got {len(noise)}")
     return replace(traits, about_noise=tuple(float(value) for value in noise))
+
+
+def read_traits(record: Mapping[str, Any]) -> Traits:
+    """What the run half needs to know of a network, from the `network` part of config.json."""
+    try:
+        a, b, c, d, e = (int(size) for size in record["sizes"])
+        return Traits(
+            sizes=(a, b, c, d, e),
+            max_elements=int(record.get("max_elements", 25)),
+            number_first=record.get("kind", "element") == "element"
+            and bool(record.get("number", True)),
+            about_levels=int(record.get("about_levels", 0)),
+            ordered=bool(record.get("ordered", record.get("ahead", False))),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise LayoutdmError(f"the model's network config is damaged: {error}") from None

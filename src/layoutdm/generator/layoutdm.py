@@ -25,8 +25,20 @@ from layoutdm.generator.onnx import FILE, OnnxDenoiser
 from layoutdm.generator.options import LayoutDMOptions
 from layoutdm.generator.protocol import Drawn, Frame, empty
 from layoutdm.plan import Batch, LabelModel, begin, draw_numbers, set_order
+from layoutdm.settle import has_wishes
 from layoutdm.spec import Condition
-from layoutdm.terms import Apart, Term, usual_terms
+from layoutdm.terms import (
+    Allowed,
+    Apart,
+    KeepApart,
+    LeaveRoom,
+    Near,
+    OnCanvas,
+    Possible,
+    Related,
+    Term,
+)  # fmt: skip
+from layoutdm.terms.energies import Relaxation
 
 BATCH = 64  # layouts that are sampled together
 ENOUGH = 8  # layouts in a batch, from where on a new batch costs less than filling up slots
@@ -114,7 +126,7 @@ class LayoutDM:
                 self.denoiser, config.tokenizer, config.schedule.steps, conditions, streams
             )
         sizes = numbers or [config.max_elements] * len(conditions)
-        for group in like_sized(sizes, [_joined(condition) for condition in conditions]):
+        for group in like_sized(sizes, [condition.guided for condition in conditions]):
             counts = [numbers[i] for i in group] if numbers else None
             batch = begin([conditions[i] for i in group], counts, config.tokenizer, traits)
             width = 5 * batch.tokens.shape[1]
@@ -137,11 +149,7 @@ class LayoutDM:
     def _sampler(self, batch: Batch, options: LayoutDMOptions) -> PlainSampler | ElementSampler:
         config, in_turn = self.config, self.sampler_of(options) == "element"
         centres = config.tokenizer.bins.centres
-        terms = usual_terms(
-            batch, config.tokenizer, config.apart, options, in_turn=in_turn,
-            draws_pad=config.traits.draws_pad,
-        )  # fmt: skip
-        terms += tuple(self.terms)
+        terms = (*usual_terms(batch, config, options, in_turn=in_turn), *self.terms)
         labels = options.top_p if options.published else options.label_top_p
         if not in_turn:
             return PlainSampler(
@@ -181,13 +189,38 @@ class LayoutDM:
         return Frame(level, labels, np.where(decided[:, 1:], boxes, np.nan))
 
 
-def _joined(condition: Condition) -> bool:
-    """Whether the network must predict all elements of a layout in every step."""
-    return condition.guided
+def usual_terms(
+    batch: Batch, config: LayoutDMConfig, options: LayoutDMOptions, *, in_turn: bool
+) -> list[Term]:
+    """The terms that a batch needs, in their order: what is ruled out, wished, kept apart.
+
+    in_turn: sizes are decided before places, and boxes one after the other.
+    """
+    bins, conditions = config.tokenizer.bins, batch.conditions
+    terms: list[Term] = [Allowed(batch)]
+    if not options.published:
+        terms.append(OnCanvas(bins))
+    if options.relations == "hold" and any(has_wishes(one) for one in conditions):
+        terms.append(Possible(batch, bins, in_turn=in_turn))
+    if any(np.isfinite(condition.about).any() for condition in conditions):
+        terms.append(Near(batch, bins.centres))
+    if options.relation_strength and any(condition.guided for condition in conditions):
+        form: Relaxation = "box" if options.relations == "published" else "bins"
+        strength = options.relation_strength
+        terms.append(Related(batch, bins.centres, strength, form, move_sizes=not in_turn))
+    # A network that draws PAD would lose elements for which no place is free.
+    apart = None if config.traits.draws_pad or options.published else config.apart
+    if apart is not None and options.keep_apart:
+        terms.append(KeepApart(batch, apart, bins.centres))
+        if in_turn:
+            terms.append(LeaveRoom(batch, apart, bins.centres))
+    return terms
 
 
 def like_sized(sizes: Sequence[int], kinds: Sequence[bool]) -> Iterator[list[int]]:
     """Groups of indices: at most BATCH of one kind and of like size.
+
+    kinds: whether the network must predict all elements of a layout in every step.
 
     >>> list(like_sized([3, 9, 3], [False, False, True]))
     [[0, 1], [2]]

@@ -57,6 +57,21 @@ class Drawn:
         return np.asarray(self.mask.sum(axis=1), dtype=np.int64)
 
 
+def check_drawn(drawn: Drawn, batch: int, generator: Generator) -> None:
+    """Say in one sentence what a generator did wrong, where it did."""
+    label, box, there = (np.shape(part) for part in (drawn.label, drawn.box, drawn.mask))
+    if label != there or box != (*there, 4) or there[:1] != (batch,) or len(there) != 2:
+        fault = f"{label}, {box}, {there} as shapes of label, box, mask; it should be (B, S), "
+        fault += f"(B, S, 4), (B, S) with B = {batch}"
+    elif not np.isfinite(drawn.box[drawn.mask]).all():
+        fault = "boxes that are no numbers"
+    elif not np.isin(drawn.label[drawn.mask], np.arange(len(generator.labels))).all():
+        fault = f"labels that are not from 0 to {len(generator.labels) - 1}"
+    else:
+        return
+    raise LayoutdmError(f"generator {generator.name!r} drew {fault}")
+
+
 def empty(batch: int, slots: int) -> Drawn:
     """Arrays of the right shapes without an element, to be filled."""
     return Drawn(

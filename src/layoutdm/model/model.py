@@ -13,7 +13,7 @@ import numpy as np
 
 from layoutdm.diffusion.streams import stream
 from layoutdm.errors import LayoutdmError, RefusedError
-from layoutdm.generator import Frame, Generator, Options
+from layoutdm.generator import Frame, Generator, Options, check_drawn
 from layoutdm.model.asked import flag, iterable, rows, several, whole
 from layoutdm.model.fit import layout_of
 from layoutdm.model.pace import FIRST, next_size
@@ -290,6 +290,7 @@ class Model:
             chosen = [jobs[tried[k][0]] for k in group]
             options, conditions = chosen[0].options, [job.condition for job in chosen]
             drawn = self.generator.draw(conditions, options, _streams(jobs, tried, group))
+            check_drawn(drawn, len(group), self.generator)
             frames: Sequence[tuple[Frame, ...]] = [()] * len(group)
             if how.trace:
                 again = _streams(jobs, tried, group)

@@ -75,10 +75,8 @@ def encode(condition: Condition, tokenizer: Tokenizer) -> Encoded:
 
 def encode_all(conditions: Sequence[Condition], tokenizer: Tokenizer) -> list[Encoded]:
     """One for each condition; a condition that comes again is not encoded again."""
-    found: dict[int, Encoded] = {}
-    for condition in conditions:
-        if id(condition) not in found:
-            found[id(condition)] = encode(condition, tokenizer)
+    different = {id(condition): condition for condition in conditions}
+    found = {key: encode(condition, tokenizer) for key, condition in different.items()}
     return [found[id(condition)] for condition in conditions]
 
 

@@ -1,11 +1,13 @@
 """Energies: by how much a batch of layouts misses its relational wishes, and which way is better.
 
 >>> import numpy as np
->>> from layoutdm.relations import Relation
+>>> from layoutdm.spec import Spec
 >>> centres = [np.array([0.25, 0.75])] * 4
+>>> spec = Spec.parse({"elements": [{"name": "a"}, {"name": "b"}],
+...                    "relations": [{"of": "b", "is": "above", "to": "a"}]})
+>>> guide = Guide([Condition.from_spec(spec, ("text",), 25)], centres)
 >>> boxes = np.eye(2)[[[[0, 0, 0, 0], [0, 1, 0, 0]]]]     # (1 layout, 2 elements, 4, 2 bins)
->>> edges = Edges.from_arrays(1, layout=[0], of=[1], code=[Relation.ABOVE], to=[0])
->>> Guide(edges, centres).energy(boxes).round(3).tolist()     # bottom 0.875 against top 0.125
+>>> guide.energy(np.moveaxis(boxes, 2, 0)).round(3).tolist()     # bottom 0.875 against top 0.125
 [0.75]
 
 Probabilities are those of the bins that belong to an attribute; PAD and MASK take no part. The
@@ -24,17 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from layoutdm.relations import hinges
+from layoutdm.spec import Condition
 from layoutdm.terms.bin_costs import BinCosts
-from layoutdm.terms.edges import Edges, compile_edges
-
-__all__ = ["Edges", "Guide", "Relaxation", "Variable"]
+from layoutdm.terms.edges import edges_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-# Four arrays (B, S, K of x, y, width, height), or one of shape (B, S, 4, K).
+# Four arrays (B, S, K of x, y, width, height).
 PerAttribute = Sequence[NDArray[np.floating]] | NDArray[np.floating]
-# What to differentiate by: probabilities as the paper says, their logarithms as its code does.
-Variable = Literal["probabilities", "log_probabilities"]
 # Of which energy: the expected one (see bin_costs.py), or, as published, the expected box's.
 Relaxation = Literal["bins", "box"]
 
@@ -45,21 +44,20 @@ class Guide:
     Such a value, one attribute of one element, is called a pair (row, attribute) below.
     """
 
-    def __init__(self, edges: Edges, centres: Sequence[ArrayLike], margin: float = 0.0) -> None:
-        self.layouts = edges.layouts
-        compiled = compile_edges(edges, margin)
-        self.hinges = compiled.hinges
-        self._layout, self._slot = compiled.layout, compiled.slot
-        self._base = np.where(np.isnan(compiled.exact), 0.5, compiled.exact)
-        needed = np.zeros((len(self._layout), 4), bool)
+    def __init__(self, conditions: Sequence[Condition], centres: Sequence[ArrayLike]) -> None:
+        self._layouts, edges = len(conditions), edges_of(conditions)
+        self.hinges = edges.hinges
+        self._base = np.where(np.isnan(edges.exact), 0.5, edges.exact)
+        needed = np.zeros((len(edges.slot), 4), bool)
         rows, measures = np.divmod(self.hinges.at, hinges.MEASURES)
         np.logical_or.at(needed, rows.ravel(), hinges.DEPENDS[measures.ravel()])
         self._extra = bool(np.isin(measures, hinges.BENT).any())
         self._bin_costs: dict[bool, BinCosts] = {}
         # Sorted by attribute, so that each attribute's pairs are one slice.
-        attribute, row = np.nonzero((needed & np.isnan(compiled.exact)).T)
+        attribute, row = np.nonzero((needed & np.isnan(edges.exact)).T)
         self._flat = row * 4 + attribute
-        self._pair_layout, self._pair_slot = self._layout[row], self._slot[row]
+        self._pair_layout, self._pair_slot = edges.layout[row], edges.slot[row]
+        self.pairs = (self._pair_layout, self._pair_slot, attribute)  # all that updates can move
         ends = np.searchsorted(attribute, np.arange(5))
         self._slices = [slice(int(a), int(b)) for a, b in itertools.pairwise(ends)]
         bins = [np.asarray(c, np.float64) for c in centres]
@@ -75,104 +73,72 @@ class Guide:
         self._weights = np.empty(self._centres.shape, np.float32)
         self._centres32 = self._centres.astype(np.float32)
 
-    # Pure functions -----------------------------------------------------------------------------
-
     def energy(self, probabilities: PerAttribute) -> Floats:
         """The energy of each layout, shape (B,)."""
         weights = self._gather(probabilities, 0.0)
-        boxes = self._boxes(self._means(weights, weights.sum(-1)))
-        return self._by_layout(self.hinges.values(hinges.measures(boxes, self._extra)))
-
-    def energy_and_gradient(self, probabilities: PerAttribute) -> tuple[Floats, list[Floats]]:
-        """Energies (B,) and their gradients by the probabilities: four arrays (B, S, K)."""
-        weights = self._gather(probabilities, 0.0)
         mass = weights.sum(-1)
-        means = self._means(weights, mass)
+        means = np.einsum("pk,pk->p", weights, self._centres) / np.where(mass > 0, mass, 1.0)
         boxes = self._boxes(means)
-        measured = hinges.measures(boxes, self._extra)
-        values = self.hinges.values(measured)
-        slopes = _over(self._slopes(boxes, measured, values), mass)
-        by_pair = slopes[:, None] * (self._centres - means[:, None])
-        gradients = []
-        for a, part in enumerate(self._slices):
-            whole = np.zeros(_attribute(probabilities, a).shape)
-            whole[self._pair_layout[part], self._pair_slot[part]] = by_pair[part, : self.sizes[a]]
-            gradients.append(whole)
-        return self._by_layout(values), gradients
-
-    def box_energy(self, boxes: Floats) -> Floats:
-        """The energy of each layout of a batch of plain boxes (B, S, 4)."""
-        rows = np.asarray(boxes, np.float64)[self._layout, self._slot]
-        return self._by_layout(self.hinges.values(hinges.measures(rows, self._extra)))
-
-    # Guidance -----------------------------------------------------------------------------------
+        values = self.hinges.values(hinges.measures(boxes, self._extra))
+        return _sums(self.hinges.owner, np.maximum(values, 0.0), self._layouts)
 
     def update(
         self,
         log_probabilities: PerAttribute,
         strength: float,
         updates: int = 3,
-        variable: Variable = "probabilities",
-        keep_mass: bool = True,
         relaxation: Relaxation = "bins",
         move_sizes: bool = True,
     ) -> None:
         """Push log-probabilities, in place, towards lower energy; `updates` gradient steps.
 
-        Each step is log p <- log p - strength * dE/dp, with p normalised over the attribute's own
-        bins, so that the push does not depend on how likely the token is to stay masked.
-        `keep_mass` then restores the summed probability of these bins: guidance decides which
-        bin is drawn, not when; False leaves it to the sampler's own normalisation, as published.
-        `relaxation` "box" takes the energy of the expected box, as published. "bins" takes the
-        expected energy: bins that meet the wishes keep their proportions, so that many more
-        wishes are met at the same loss of likelihood. `move_sizes` False (with "bins"): relations
-        of place move elements, but do not stretch them.
+        "bins" takes the expected energy: log p <- log p - strength * dE/dp. Bins that meet the
+        wishes keep their proportions, so that many more wishes are met at the same loss of
+        likelihood, and all bins together their mass: guidance decides which bin is drawn, not when.
+        "box" takes the energy of the expected box, and its slope by log p, as published; the mass
+        is left to the sampler. p is normalised over the attribute's own bins, so that the push does
+        not depend on how likely the token is to stay masked. `move_sizes` False (with "bins"):
+        relations of place move elements, but do not stretch them.
         """
         if not len(self._flat) or strength == 0:
             return
         logits = self._gather(log_probabilities, -np.inf)
         peak, mass = self._weigh(logits)
-        start = peak + _log(mass)
+        start = peak + np.log(mass)
         moved = np.zeros(len(mass), bool)
         push = self._push
-        for step in range(updates):
-            means = _over(np.einsum("pk,pk->p", self._weights, self._centres32), mass)
+        for _ in range(updates):
+            means = np.einsum("pk,pk->p", self._weights, self._centres32) / mass
             boxes = self._boxes(means)
             measured = hinges.measures(boxes, self._extra)
             values = self.hinges.values(measured)
             if relaxation == "bins":
                 np.multiply(self._bins(move_sizes)(boxes, measured, values), strength, out=push)
                 changed = push.any(-1)
-                if variable == "log_probabilities" or not keep_mass:  # else it cancels
-                    push -= _over(np.einsum("pk,pk->p", push, self._weights), mass)[:, None]
             else:
                 slopes = self._slopes(boxes, measured, values)
                 changed = slopes != 0
                 np.subtract(self._centres, means[:, None], out=push)
-                push *= (strength * slopes)[:, None]
+                push *= (strength * slopes / mass)[:, None]
+                push *= self._weights
             if not changed.any():
                 break
             moved |= changed
-            if variable == "log_probabilities":
-                push *= self._weights
-                push *= _over(np.ones(len(mass)), mass)[:, None]
             logits -= push
-            if keep_mass or step < updates - 1:
-                peak, mass = self._weigh(logits)
-        if keep_mass:
-            logits += (start - peak - _log(mass))[:, None]
+            peak, mass = self._weigh(logits)
+        if relaxation == "bins":
+            logits += (start - peak - np.log(mass))[:, None]
         for a, part in enumerate(self._slices):
             rows = np.flatnonzero(moved[part]) + part.start
-            _attribute(log_probabilities, a)[self._pair_layout[rows], self._pair_slot[rows]] = (
-                logits[rows, : self.sizes[a]]
-            )
+            at = self._pair_layout[rows], self._pair_slot[rows]
+            log_probabilities[a][at] = logits[rows, : self.sizes[a]]
 
     # Parts --------------------------------------------------------------------------------------
 
     def _gather(self, arrays: PerAttribute, padding: float) -> Floats:
         """The values of all pairs, shape (pairs, widest K)."""
         for a, part in enumerate(self._slices):
-            values = _attribute(arrays, a)[self._pair_layout[part], self._pair_slot[part]]
+            values = arrays[a][self._pair_layout[part], self._pair_slot[part]]
             self._gathered[part, : self.sizes[a]] = values
             if self.sizes[a] < self._gathered.shape[1]:
                 self._gathered[part, self.sizes[a] :] = padding
@@ -186,15 +152,13 @@ class Guide:
         return self._bin_costs[move_sizes]
 
     def _weigh(self, logits: Floats) -> tuple[Floats, Floats]:
-        """Fill self._weights with exp(logits - peak); (peaks, sums of weights) of the pairs."""
+        """Fill self._weights with exp(logits - peak); (peaks, sums or 1) of the pairs."""
         peak = np.asarray(logits.max(-1))
         peak = np.where(np.isfinite(peak), peak, 0.0)
         np.subtract(logits, peak[:, None], out=self._weights, casting="same_kind")
         np.exp(self._weights, out=self._weights)
-        return peak, self._weights.sum(-1).astype(np.float64)
-
-    def _means(self, weights: Floats, mass: Floats) -> Floats:
-        return _over(np.einsum("pk,pk->p", weights, self._centres), mass)
+        mass = self._weights.sum(-1).astype(np.float64)
+        return peak, np.where(mass > 0, mass, 1.0)
 
     def _boxes(self, means: Floats) -> Floats:
         """Expected boxes (rows, 4); exact values where they are known."""
@@ -209,21 +173,6 @@ class Guide:
         by_measure = by_measure.reshape(measured.shape)
         slopes = hinges.box_gradient(by_measure, boxes, measured, self._extra)
         return np.asarray(slopes.ravel()[self._flat])
-
-    def _by_layout(self, values: Floats) -> Floats:
-        return _sums(self.hinges.owner, np.maximum(values, 0.0), self.layouts)
-
-
-def _attribute(arrays: PerAttribute, a: int) -> NDArray[np.floating]:
-    return np.asarray(arrays[:, :, a]) if isinstance(arrays, np.ndarray) else arrays[a]
-
-
-def _over(values: NDArray[np.floating], mass: Floats) -> Floats:
-    return np.asarray(values / np.where(mass > 0, mass, 1.0))
-
-
-def _log(mass: Floats) -> Floats:
-    return np.log(np.where(mass > 0, mass, 1.0))
 
 
 def _sums(index: Ints, values: Floats, size: int) -> Floats:

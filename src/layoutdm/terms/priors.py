@@ -43,15 +43,8 @@ def log_prior(
     or `prior` is NO_PRIOR the result is 0. A wished value beyond the outermost bins, as noisy
     drafts have them, counts as the outermost bin's.
     """
-    about_, within_, strength_, prior_ = (
-        a[..., None]
-        for a in np.broadcast_arrays(
-            np.asarray(about, np.float64),
-            np.asarray(within, np.float64),
-            np.asarray(strength, np.float64),
-            np.asarray(prior, np.int64),
-        )
-    )
+    given = [np.asarray(value, np.float64) for value in (about, within, strength, prior)]
+    about_, within_, strength_, prior_ = (one[..., None] for one in np.broadcast_arrays(*given))
     none = np.isnan(about_) | (prior_ == NO_PRIOR)
     wished = np.clip(np.where(none, 0.0, about_), centres.min(), centres.max())
     nearest = centres[np.abs(centres - wished).argmin(axis=-1)][..., None]
@@ -83,13 +76,8 @@ def condition_priors(condition: Condition, centres: Sequence[Floats]) -> list[Fl
     """
     if not np.isfinite(condition.about).any():
         return None
+    wishes = (condition.about, condition.within, condition.strength, condition.prior)
     return [
-        log_prior(
-            np.asarray(centres[a], np.float64),
-            condition.about[:, a],
-            condition.within[:, a],
-            condition.strength[:, a],
-            condition.prior[:, a],
-        )
-        for a in range(4)
+        log_prior(np.asarray(bins, np.float64), *(values[:, a] for values in wishes))
+        for a, bins in enumerate(centres)
     ]

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from layoutdm.plan.batch import Batch
-from layoutdm.terms.edges import Edges
 from layoutdm.terms.energies import Floats, Guide, Relaxation
 from layoutdm.terms.rows import Rows, View
 
@@ -37,20 +36,24 @@ class Related:
         *,
         move_sizes: bool = True,
     ) -> None:
-        self._guide = Guide(Edges.from_conditions(batch.conditions), centres)
+        self._guide = Guide(batch.conditions, centres)
         self._strength, self._form, self._move_sizes = strength, form, move_sizes
         size, slots, _ = batch.tokens.shape
         self._values = [np.full((size, slots, len(bins)), -np.inf) for bins in centres]
         self._before = [values.copy() for values in self._values]
+        self._named = np.zeros((size, slots, 4), dtype=bool)  # values that some wish depends on
+        self._named[self._guide.pairs] = True
         self._seen: View | None = None
 
     def __call__(self, rows: Rows) -> None:
         late = self._form == "box" and rows.view.noise < LAST_LEVELS
         if not rows.modality or late:
             return
+        a, at = rows.modality - 1, (rows.layout, rows.slot)
+        if not self._named[(*at, a)].any():
+            return
         if self._seen is not rows.view:  # once for each answer of the network
             self._steer(rows.view)
-        a, at = rows.modality - 1, (rows.layout, rows.slot)
         with np.errstate(invalid="ignore"):  # of values that were ruled out before and after
             change = self._values[a][at] - self._before[a][at]
         # Where schedules replace tokens, one that is drawn again counted as decided: no change.
@@ -70,13 +73,6 @@ class Related:
             at = np.nonzero(tokens < size)
             values[at] = -np.inf  # one-hot at what is decided
             values[(*at, tokens[at])] = 0.0
-        published = self._form == "box"
         self._guide.update(
-            self._values,
-            strength=self._strength,
-            updates=UPDATES,
-            relaxation=self._form,
-            variable="log_probabilities" if published else "probabilities",
-            keep_mass=not published,
-            move_sizes=self._move_sizes,
+            self._values, self._strength, UPDATES, self._form, move_sizes=self._move_sizes
         )

@@ -21,7 +21,7 @@ from layoutdm.terms.rows import Floats, Rows
 
 PLACES = 32  # boxes that are looked at
 ENOUGH = 2 / PLACES  # of them are free
-TRIES = 8
+TRIES = (2, 6)  # further draws, looked at together: most find room soon
 
 # Powers of the root of r^5 = r + 1: multiples of them fill four dimensions evenly (Roberts 2018).
 _ROOT = 1.1673039782614187
@@ -71,55 +71,53 @@ class LeaveRoom:
     def _draw_again(self, rows: Rows, early: Ints, boxes: Floats, around: _Around) -> None:
         """Leave of each row the value of the first draw with room, or of that with the most."""
         a, centres = rows.modality - 1, self._centres[rows.modality - 1]
-        weights, uniform = rows.weights()[early], rows.uniform[early]
-        best = now = draw(weights, uniform)
-        boxes[:, a] = centres[np.minimum(now, len(centres) - 1), None]
-        most = around.free(boxes, slice(None))
-        seek = np.flatnonzero(most < ENOUGH)  # without room so far
-        if not len(seek):
-            return
-        first = best
-        for _ in range(TRIES):
+        weights, number = rows.weights()[early], rows.uniform[early]
+
+        def room(of: Ints, values: Ints) -> Floats:
+            """(m, tries): the share of places that is free with each of these values."""
+            trial = np.repeat(boxes[of], values.shape[1], axis=0)
+            trial[:, a] = centres[np.minimum(values, len(centres) - 1)].reshape(-1, 1)
+            free = around.free(trial, np.repeat(of, values.shape[1])).reshape(values.shape)
+            return np.minimum(free, ENOUGH)
+
+        first = draw(weights, number)
+        best, most = first.copy(), room(np.arange(len(early)), first[:, None])[:, 0]
+        for tries in TRIES:
+            seek = np.flatnonzero(most < ENOUGH)
             if not len(seek):
                 break
-            uniform[seek] = another(uniform[seek])
-            now = draw(weights[seek], uniform[seek])
-            boxes[seek, a] = centres[np.minimum(now, len(centres) - 1), None]
-            free = around.free(boxes[seek], seek)
-            better = free > most[seek]
-            best = best.copy()
-            best[seek[better]] = now[better]
-            most[seek] = np.maximum(most[seek], free)
-            seek = seek[free < ENOUGH]
+            numbers = [number := another(number) for _ in range(tries)]
+            drawn = draw(weights[seek, None], np.stack(numbers, axis=1)[seek])
+            free = room(seek, drawn)
+            at = (np.arange(len(seek)), free.argmax(axis=1))
+            better = free[at] > most[seek]
+            best[seek[better]], most[seek[better]] = drawn[at][better], free[at][better]
         changed = np.flatnonzero(best != first)
-        wrong = np.zeros((len(rows.layout), weights.shape[1]), dtype=bool)
-        wrong[early[changed]] = np.arange(weights.shape[1]) != best[changed, None]
-        rows.rule_out(wrong)
+        if len(changed):
+            wrong = np.zeros((len(rows.layout), weights.shape[1]), dtype=bool)
+            wrong[early[changed]] = np.arange(weights.shape[1]) != best[changed, None]
+            rows.rule_out(wrong)
 
 
 class _Around:
-    """Boxes that elements keep apart from: (n, S, 4), of which `count` (n, S) count."""
+    """Boxes (n, S, 4) that elements keep apart from, where `count` (n, S) says so."""
 
     def __init__(self, share: float, boxes: Floats, count: Bools) -> None:
         some = np.flatnonzero(count.any(axis=0))
-        boxes = boxes[:, some]
-        self.share, self.count = share, count[:, some]
-        half = boxes[..., 2:] / 2
-        self.low, self.high = boxes[..., :2] - half, boxes[..., :2] + half  # (n, S, 2)
-        self.area = boxes[..., 2] * boxes[..., 3]
+        boxes = np.where(count[:, some, None], boxes[:, some], 0.0)[..., None]
+        half = boxes[:, :, 2:] / 2
+        self._low, self._high = boxes[:, :, :2] - half, boxes[:, :, :2] + half  # (n, S, 2, 1)
+        self._least, self._share = share * (boxes[:, :, 2] * boxes[:, :, 3]), share
 
-    def free(self, boxes: Floats, rows: Ints | slice) -> Floats:
+    def free(self, boxes: Floats, rows: Ints) -> Floats:
         """The share of boxes (m, 4, PLACES) of these elements that keeps apart from all others."""
-        half = boxes[:, 2:] / 2
-        low = np.minimum(np.maximum(boxes[:, :2] - half, 0.0), np.maximum(1.0 - boxes[:, 2:], 0.0))
-        end = (low + boxes[:, 2:])[:, None]
-        others = self.low[rows][..., None], self.high[rows][..., None]
-        shared = shared_length(low[:, None], end, *others)  # (m, S, 2, PLACES)
-        smaller = np.minimum((boxes[:, 2] * boxes[:, 3])[:, None], self.area[rows][..., None])
-        with np.errstate(invalid="ignore"):  # boxes that are not there do not count
-            covers = shared[:, :, 0] * shared[:, :, 1] > self.share * smaller
-        covers &= self.count[rows][..., None]
-        return np.asarray(1.0 - covers.any(axis=1).mean(axis=-1))
+        size = boxes[:, 2:]
+        low = np.minimum(np.maximum(boxes[:, :2] - size / 2, 0.0), np.maximum(1.0 - size, 0.0))
+        ends = low[:, None], (low + size)[:, None]
+        shared = shared_length(*ends, self._low[rows], self._high[rows])  # (m, S, 2, PLACES)
+        own = self._share * (size[:, 0] * size[:, 1])
+        covers = shared[:, :, 0] * shared[:, :, 1] > np.minimum(own[:, None], self._least[rows])
+        return np.asarray(1.0 - np.count_nonzero(covers.any(axis=1), axis=1) / PLACES)
 
 
 def evenly(weights: Floats, dimension: int) -> Ints:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from layoutdm.diffusion.network import Array, Ints, Prediction, Query, Traits, only_asked
+from layoutdm.generator.config import read_traits
 from layoutdm.train.networks import Network
 from layoutdm.train.networks import Query as TorchQuery
 
@@ -19,7 +20,7 @@ class TorchDenoiser:
         self._device = torch.device(device)
         if isinstance(network, nn.Module):
             network.eval().to(self._device)
-        self._traits = Traits.from_config(network.config.to_dict())
+        self._traits = read_traits(network.config.to_dict())
 
     @property
     def traits(self) -> Traits:
