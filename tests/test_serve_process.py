@@ -16,7 +16,7 @@ import layoutdm
 from serve_helpers import ENVIRONMENT, MODEL, running
 from tiny_models import folder
 
-PATIENCE = 60
+PATIENCE = 900
 
 
 @pytest.fixture(scope="module")
