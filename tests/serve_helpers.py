@@ -40,11 +40,11 @@ class Running:
     log: Path
 
     def http(self, **options) -> httpx2.Client:
-        return httpx2.Client(base_url=self.url, timeout=60, **options)
+        return httpx2.Client(base_url=self.url, timeout=900, **options)
 
     def stop(self, how: int = signal.SIGTERM) -> int:
         self.process.send_signal(how)
-        return self.process.wait(60)
+        return self.process.wait(900)
 
 
 @contextmanager

@@ -54,10 +54,10 @@ def test_two_threads_on_one_path_do_not_disturb_each_other(tmp_path: Path) -> No
     def work(text: str) -> None:
         try:
             for _ in range(20):
-                started.wait(10)
+                started.wait(300)
                 with replacing(path) as part:
                     part.write_text(text)
-                    started.wait(10)
+                    started.wait(300)
         except BaseException as error:
             errors.append(error)
 
@@ -78,7 +78,7 @@ def test_two_threads_on_one_folder_do_not_disturb_each_other(tmp_path: Path) -> 
     def work(text: str) -> None:
         try:
             for _ in range(20):
-                started.wait(10)
+                started.wait(300)
                 with swapping(path) as part:
                     (part / "a").write_text(text)
                     (part / "b").write_text(text)
@@ -92,6 +92,65 @@ def test_two_threads_on_one_folder_do_not_disturb_each_other(tmp_path: Path) -> 
         thread.join()
     assert not errors
     assert (path / "a").read_text() == (path / "b").read_text()
+    assert names(tmp_path) == ["set"]
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["a new folder", "a folder that is there"])
+def test_a_folder_that_comes_in_the_last_moment_is_replaced_in_its_turn(
+    there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rename = tmp_path / "set", Path.rename
+    if there:
+        fill(path, a="first")
+    came: list[str] = []
+
+    def with_another_before(source: Path, target: Path) -> Path:
+        if target == path and not came:  # as if another process had been a moment faster
+            came.append("second")
+            fill(path, b="second")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", with_another_before)
+    fill(path, c="third")
+    assert came
+    assert names(path) == [LIST, "c"]
+    assert names(tmp_path) == ["set"]
+
+
+def test_a_foreign_folder_that_comes_in_the_last_moment_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rename = tmp_path / "set", Path.rename
+
+    def with_another_before(source: Path, target: Path) -> Path:
+        if target == path and not path.exists():
+            path.mkdir()
+            (path / "mine").write_text("mine")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", with_another_before)
+    with pytest.raises(LayoutdmError, match="holds mine, which"):
+        fill(path, a="1")
+    assert names(path) == ["mine"]
+    assert names(tmp_path) == ["set"]
+
+
+FILLS = """
+import sys
+from pathlib import Path
+from layoutdm.folders import replacing_folder
+for number in range(30):
+    with replacing_folder(Path(sys.argv[1])) as part:
+        for name in "ab":
+            (part / name).write_text(f"{sys.argv[2]} {number}")
+"""
+
+
+def test_processes_that_fill_one_folder_at_once_all_succeed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FILLS, str(tmp_path / "set")]
+    writers = [subprocess.Popen([*command, str(writer)]) for writer in range(3)]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    assert (tmp_path / "set" / "a").read_text() == (tmp_path / "set" / "b").read_text()
     assert names(tmp_path) == ["set"]
 
 
@@ -164,7 +223,7 @@ def test_a_pipe_is_written_through(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: found.append(pipe.read_text()))
     reader.start()
     write_text(pipe, "through")
-    reader.join(10)
+    reader.join(900)
     assert found == ["through"]
 
 

@@ -18,7 +18,7 @@ def run(*arguments, **environment):
         text=True,
         encoding="utf-8",
         env={**os.environ, "COLUMNS": "100", **environment},
-        timeout=120,
+        timeout=900,
     )
 
 

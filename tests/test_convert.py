@@ -21,7 +21,7 @@ BAD = '{"id": "bad", "labels": ["a"], "boxes": [[0.5, 0.5, 0, 1]]}\n'
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "layoutdm", *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert "Traceback" not in result.stderr
     return result
 

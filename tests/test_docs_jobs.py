@@ -29,7 +29,7 @@ def blocks(kind):
 
 def run(words, folder):
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=200,
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=900,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
 

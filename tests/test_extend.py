@@ -120,7 +120,7 @@ def test_a_model_works_after_a_fork() -> None:
     expected = [np.asarray(one.layout.boxes) for one in model.generate({}, count=2, seed=1)]
     context = multiprocessing.get_context("fork")
     with context.Pool(1) as pool:
-        found = pool.apply_async(_boxes, (model,)).get(timeout=120)
+        found = pool.apply_async(_boxes, (model,)).get(timeout=900)
     assert all((a == b).all() for a, b in zip(found, expected, strict=True))
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from killing import killed_after
 from layoutdm.cli.wishes import Wishes, element, number, relation
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import read
@@ -144,21 +143,10 @@ def test_a_killed_job_is_resumed_without_losing_or_repeating_a_layout(tmp_path):
     assert whole.returncode == 0, whole.stderr
     out = tmp_path / "cut"
     part = out / "layouts.jsonl.part"
-    kills = 0
-    for goal in (10, 50):
-        process = subprocess.Popen(
-            command("generate", "--model", folder(), "--count", 120, "--out", out, "--resume",
-                    *options),
-            env=ENVIRONMENT, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        while process.poll() is None:
-            if part.exists() and part.read_bytes().count(b"\n") >= goal:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                kills += 1
-                break
-            time.sleep(0.002)
-    assert kills >= 1 and not (out / "layouts.jsonl").exists()
+    words = ["generate", "--model", folder(), "--count", 120, "--out", out, "--resume", *options]
+    for lines in (10, 40):
+        killed_after(lines, words, ENVIRONMENT)
+    assert part.read_bytes().count(b"\n") == 50 and not (out / "layouts.jsonl").exists()
     with part.open("ab") as file:
         file.write(b'{"id":"3-')  # as a machine that stops may leave it
     refused = generate("--count", 120, "--out", out, *options)

@@ -392,10 +392,13 @@ def test_only_one_at_a_time(tmp_path):
 
 def test_the_lock_of_another_process_is_told_and_ends_with_it(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from layoutdm.lock import locked\n"
-        f"with locked(Path({str(tmp_path)!r}), 'train'): print('held', flush=True); time.sleep(60)"
+        "import sys; from pathlib import Path; from layoutdm.lock import locked\n"
+        f"with locked(Path({str(tmp_path)!r}), 'train'):\n"
+        "    print('held', flush=True); sys.stdin.read()"
     )
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout.readline() == "held\n"
         with (

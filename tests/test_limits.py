@@ -196,7 +196,7 @@ def test_a_pipe_has_the_same_limits(tmp_path: Path) -> None:
     with pytest.raises(LayoutdmError, match="unpack to more than 1 MiB"):
         for _ in read(pipe, "jsonl"):
             pass
-    writer.join(10)
+    writer.join(900)
 
 
 def _copy(source: Path, pipe: Path) -> None:

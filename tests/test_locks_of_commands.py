@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # each command imports torch
 def run(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "layoutdm", *map(str, arguments)],
-        capture_output=True, text=True, env=ENVIRONMENT, timeout=120,
+        capture_output=True, text=True, env=ENVIRONMENT, timeout=900,
     )  # fmt: skip
 
 

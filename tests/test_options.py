@@ -28,7 +28,7 @@ READERS = {"convert", "render", "stats", "validate", "train", "fit-features", "s
 def run(*arguments, stdin=None):
     return subprocess.run(
         [sys.executable, "-m", "layoutdm", *map(str, arguments)], input=stdin,
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=900,
         env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "300"},
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ LAYOUTS = [Layout.create(["text"], [[0.5, 0.5, 0.8, 0.2]], id=f"p{n}") for n in 
 
 def layoutdm(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "layoutdm", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
 
 
 @pytest.fixture

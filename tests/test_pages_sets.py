@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from killing import killed_after
 from layoutdm import Layout
 from layoutdm.errors import LayoutdmError
 from layoutdm.formats import read, write
@@ -30,7 +29,7 @@ def run(*arguments: str, code: int = 0) -> str:
     """The program as a process of its own; what it says on stderr."""
     done = subprocess.run(
         [sys.executable, "-m", "layoutdm", "pages", *arguments],
-        capture_output=True, text=True, timeout=300,
+        capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     return done.stderr
@@ -164,17 +163,7 @@ def test_a_killed_set_is_continued(layouts: Path, tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     arguments = (str(layouts), "--count", "60", *SMALL)
     run(*arguments, "--out", str(whole))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "layoutdm", "pages", *arguments, "--out", str(cut)],
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    part = cut / "layouts.jsonl.part"
-    for _ in range(2400):
-        if part.exists() and part.read_bytes().count(b"\n") > 4:
-            break
-        time.sleep(0.05)
-    os.killpg(process.pid, 9)
-    process.wait()
+    killed_after(5, ["pages", *arguments, "--out", str(cut)])
     assert "add --resume" in run(*arguments, "--out", str(cut), code=1)
     said = run(*arguments, "--out", str(cut), "--resume")
     assert "60 pages" in said

@@ -17,7 +17,7 @@ from layoutdm.serve.limits import Limits
 from layoutdm.spec import Spec
 from tiny_models import folder
 
-PATIENCE = 20
+PATIENCE = 900
 
 
 @dataclass

@@ -36,7 +36,7 @@ CURLS = [block for block in blocks("sh") if "curl" in block]
 def test_curl_examples_work(server, block, tmp_path):
     script = "set -e\n" + block.replace(USUAL, server.url).replace("curl -s", "curl -f -s")
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     if "x-ndjson" in block:
@@ -53,7 +53,7 @@ def test_python_examples_work(server, tmp_path):
     script = "\n".join(blocks("python")).replace(USUAL, server.url)
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True,
-        env=ENVIRONMENT, timeout=120,
+        env=ENVIRONMENT, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "finished 40 of 40" in done.stdout and "coco.json" in done.stdout

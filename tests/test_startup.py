@@ -35,13 +35,16 @@ def test_importing_brings_in_nothing_heavy(code: str) -> None:
     assert found.strip() == "[]"
 
 
-def test_importing_takes_less_than_a_third_of_a_second() -> None:
-    assert processor_seconds("-c", "import layoutdm") < 0.3
+def test_importing_costs_less_than_importing_numpy() -> None:
+    """0.3 s on a laptop; in parts of what numpy takes, since machines differ."""
+    numpy = processor_seconds("-c", "import numpy")
+    assert processor_seconds("-c", "import layoutdm") < numpy
 
 
-def test_help_takes_less_than_half_a_second_and_names_every_command() -> None:
+def test_help_is_quick_and_names_every_command() -> None:
     from layoutdm.cli.app import COMMANDS
 
     shown = run("-m", "layoutdm", "--help")
     assert all(command in shown for command in COMMANDS)
-    assert processor_seconds("-m", "layoutdm", "--help") < 0.5
+    numpy = processor_seconds("-c", "import numpy")
+    assert processor_seconds("-m", "layoutdm", "--help") < 5 * numpy

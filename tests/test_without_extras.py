@@ -32,7 +32,7 @@ main()
 def run(*arguments):
     return subprocess.run(
         [sys.executable, "-c", BLOCKED, *map(str, arguments)], capture_output=True, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}, timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}, timeout=900,
     )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def test_score_gives_the_same_figures_without_any_extra(files):
     assert bare.returncode == 0, bare.stderr
     whole = subprocess.run(
         [sys.executable, "-m", "layoutdm", *map(str, words)], capture_output=True, text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=120,
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=900,
     )  # fmt: skip
     one, other = json.loads(bare.stdout), json.loads(whole.stdout)
     assert one["fid"]["value"] > 0 and one["max_iou"]["matched"] > 0 and one["docsim"]["value"] > 0

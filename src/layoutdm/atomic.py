@@ -15,12 +15,14 @@ by the next writer of the same target.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -78,30 +80,50 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def swapping(path: Path) -> Iterator[Path]:
+def swapping(path: Path, may_go: Callable[[Path], None] = lambda _: None) -> Iterator[Path]:
     """Give a new folder to fill; it takes the place of the folder `path` when the block ends well.
 
-    What the old folder holds is lost then: `layoutdm.folders` asks first whether it may be.
+    What the old folder holds is lost then: `may_go` looks at it before the block and after it,
+    while no other writer replaces it, and raises if it must stay. Of several writers the last wins.
     """
     target = path.resolve()
-    if target.exists() and not target.is_dir():
-        raise LayoutdmError(f"{path}: is a file; this format needs the name of a folder")
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if not stat.S_ISDIR(target.stat().st_mode):  # one look: others may replace it meanwhile
+            raise LayoutdmError(f"{path}: is a file; this format needs the name of a folder")
     target.parent.mkdir(parents=True, exist_ok=True)
     clean_up(target)
+    with _held(target) as there:
+        if there:
+            may_go(path)
     with _own_part(target, folder=True) as part, _named_after(path, part):
         yield part
-        old = part.with_suffix(OLD)
-        with _locked_folder(target) as there:
-            try:
-                if there:
-                    shutil.copymode(target, part)
-                    target.rename(old)
-                part.rename(target)
-            except BaseException:
-                if old.exists() and not target.exists():
-                    old.rename(target)
-                raise
-            shutil.rmtree(old, ignore_errors=True)
+        while not _took_place(part, target, lambda: may_go(path)):
+            pass  # another writer came first
+
+
+def _took_place(part: Path, target: Path, may_go: Callable[[], None]) -> bool:
+    """Whether the part is the target now; False when another writer put a folder there just now.
+
+    The lock of the folder that is moved away tells who cleans up that its owner lives.
+    """
+    old = target.with_name(f"{_start(target)}{secrets.token_hex(8)}{OLD}")
+    with _held(target) as there:
+        if there:
+            may_go()
+            shutil.copymode(target, part)
+        try:
+            if there:
+                target.rename(old)
+            part.rename(target)
+        except BaseException as error:
+            _put_back(old, target)
+            if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return False
+            raise
+        finally:
+            if target.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+    return True
 
 
 def clean_up(target: Path) -> None:
@@ -123,12 +145,31 @@ def _remove(left: Path, target: Path) -> None:
     with _lock(left) as dead:
         if not dead:
             return
-        if left.suffix == OLD and not target.exists():
-            left.rename(target)
-        elif left.is_dir() and not left.is_symlink():
+        if left.suffix == OLD:
+            _put_back(left, target)
+        if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
+
+
+@contextmanager
+def _held(target: Path) -> Iterator[bool]:
+    """Whether there is a folder; if so, no other writer replaces it until the block ends."""
+    while True:
+        with _lock(target, wait=True) as ours:
+            there = target.exists()
+            if there and ours is False:  # another writer's folder came while we waited
+                continue
+            yield there
+            return
+
+
+def _put_back(old: Path, target: Path) -> None:
+    """Move a folder back that was moved away, unless a newer one is there by now."""
+    if not target.exists():
+        with suppress(OSError):
+            old.rename(target)
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -154,8 +195,7 @@ def _own_part(target: Path, *, folder: bool) -> Iterator[Path]:
         else:
             part.touch(exist_ok=False)
         with _lock(part) as ours:
-            # Someone who cleaned up may have come between the two lines above.
-            if ours is False or not part.exists():
+            if ours is False:  # someone who cleaned up came between the two lines above
                 continue
             try:
                 yield part
@@ -170,17 +210,21 @@ def _own_part(target: Path, *, folder: bool) -> Iterator[Path]:
 @contextmanager
 def _lock(path: Path, *, wait: bool = False) -> Iterator[bool | None]:
     """True when the lock of this file or folder is ours until the block ends, False when another
-    holds it or there is nothing to lock, None where the file system knows no locks."""
+    holds it or it is gone, None where it cannot be locked."""
+    handle = None
     try:
         handle = os.open(path, os.O_RDONLY) if fcntl else None
-    except OSError:
+    except FileNotFoundError:
         yield False
         return
+    except OSError:
+        pass
     if handle is None:
         yield None
         return
     try:
-        yield _take(handle, wait)
+        ours = _take(handle, wait)
+        yield ours and _is_at(handle, path)
     finally:
         os.close(handle)
 
@@ -195,6 +239,14 @@ def _take(handle: int, wait: bool) -> bool | None:
     return True
 
 
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether the path still leads to what is open; another may have moved or removed it."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except OSError:
+        return False
+
+
 @contextmanager
 def _named_after(path: Path, part: Path) -> Iterator[None]:
     """What the system refuses is said of the file that the user named, not of its part."""
@@ -204,18 +256,6 @@ def _named_after(path: Path, part: Path) -> Iterator[None]:
         if error.filename is not None and str(error.filename).startswith(str(part)):
             error.filename = str(path)
         raise
-
-
-@contextmanager
-def _locked_folder(target: Path) -> Iterator[bool]:
-    """Wait until no other writer is just replacing this folder; whether there is one now."""
-    while target.exists():
-        before = target.stat().st_ino
-        with _lock(target, wait=True):
-            if target.exists() and target.stat().st_ino == before:
-                yield True
-                return
-    yield False
 
 
 def _flush(path: Path) -> None:

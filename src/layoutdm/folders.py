@@ -35,12 +35,10 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     An older folder there is replaced only if all it holds was written this way.
     """
     path = Path(path)
-    refuse_foreign(path)
-    with swapping(path) as part:
+    with swapping(path, may_go=refuse_foreign) as part:
         yield part
         found = {name: _checksum(part / name) for name in _files(part)}
         (part / LIST).write_text(json.dumps({"files": found}, indent=0) + "\n", encoding="utf-8")
-        refuse_foreign(path)  # again, since writing may have taken hours
 
 
 def refuse_foreign(path: Path) -> None:
