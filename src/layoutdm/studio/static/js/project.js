@@ -6,6 +6,7 @@ import { blank } from "./doc.js";
 import { download, layoutDoc, open } from "./files.js";
 import { recordOf } from "./request.js";
 import { commit, doc, get, model, say, set } from "./store.js";
+import { underWay } from "./under_way.js";
 import { fit } from "./zoom.js";
 
 export const FORMATS = [
@@ -27,6 +28,7 @@ export function fresh() {
 
 /** @param {Iterable<File>} files */
 export async function openFiles(files) {
+  underWay("open", true);
   for (const file of files) {
     try {
       const found = await open(file, doc());
@@ -43,6 +45,7 @@ export async function openFiles(files) {
       say(error instanceof Error ? error.message : String(error), "bad");
     }
   }
+  underWay("open", false);
 }
 
 /** @param {string} name  a model that this server may not have */
