@@ -39,6 +39,7 @@ export async function openFiles(files) {
       } else {
         begin({ ...found.doc, model: known(found.doc.model) });
         if (found.kind === "project") set({ seed: found.seed });
+        else if (found.lost.length) throw new Error(`${file.name}: wishes for ${found.lost.join(", ")} were left out; no element has that name.`);
       }
       say(`${file.name} opened.`);
     } catch (error) {
