@@ -31,8 +31,9 @@ CLICK = """() => new Promise(done => {
   const root = document.documentElement; const began = performance.now(); let busy = false;
   document.getElementById('generate').click();
   const look = () => {
-    if (root.dataset.busy) busy = true;
-    if (!busy || root.dataset.busy) return void requestAnimationFrame(look);
+    const running = root.dataset.underWay.includes("run");
+    if (running) busy = true;
+    if (!busy || running) return void requestAnimationFrame(look);
     requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began)));
   };
   requestAnimationFrame(look);

@@ -66,7 +66,7 @@ class Server:
             self._process = None
 
     def _wait(self) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while time.monotonic() < until:
             try:
                 with urllib.request.urlopen(f"{self.url}v1/models", timeout=30):
@@ -78,7 +78,7 @@ class Server:
                 if self._process.poll() is not None:
                     raise RuntimeError("the server did not start") from None
                 time.sleep(0.1)
-        raise RuntimeError("the server did not answer within a minute")
+        raise RuntimeError("the server did not answer within three minutes")
 
 
 def _free_port() -> int:

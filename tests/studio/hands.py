@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 # Chromium as root in a machine without a network: nothing is fetched, nothing phones home.
@@ -12,6 +13,19 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+PATIENCE = 60  # seconds until what should be seen must be seen; machines may be slow and busy
+
+# The page does nothing any more, and has shown all of it: two frames after its last change.
+AT_REST = """() => new Promise(done => {
+  const root = document.documentElement;
+  let calm = 0;
+  const look = () => {
+    calm = root.dataset.underWay === "" ? calm + 1 : 0;
+    if (calm > 2) done(); else requestAnimationFrame(look);
+  };
+  look();
+})"""
 
 WIDTH, HEIGHT = 400, 600  # the canvas of most tests, seen at 100 %
 
@@ -49,6 +63,7 @@ class Studio:
     def ready(self) -> Studio:
         """The models are there."""
         self.page.locator(".labels li button").nth(1).wait_for()
+        self.settle()
         return self
 
     # Documents ---------------------------------------------------------------------------------
@@ -156,12 +171,28 @@ class Studio:
         with self.page.expect_response("**/v1/generate") as answer:
             self.page.click(button)
         assert answer.value.ok, answer.value.text()
-        self.page.wait_for_selector('html[data-busy=""]')
         self.settle()
 
     def settle(self) -> None:
-        """Some frames, and the moment until the state is kept."""
-        self.page.wait_for_timeout(280)
+        """Until the page is at rest: all is shown, checked and kept."""
+        self.page.evaluate(AT_REST)
+
+    def freeze(self) -> None:
+        """The page's clock stands still; `page.clock.run_for` lets time pass."""
+        self.page.clock.install()
+        self.page.clock.pause_at(self.page.evaluate("Date.now() / 1000 + 1"))
+
+    def sees(self, look: Callable[[], Any], want: Any = True, why: str = "") -> None:
+        """What is looked at is, sooner or later, what is wanted."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                if look() == want:
+                    return
+            except LookupError:
+                pass  # a box that is not there yet
+            self.page.wait_for_timeout(50)
+        assert look() == want, why
 
     # Eyes --------------------------------------------------------------------------------------
 

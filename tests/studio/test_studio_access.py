@@ -77,16 +77,16 @@ def states(studio: Studio) -> None:
 
 
 def check(studio: Studio) -> None:
-    assert studio.page.evaluate(NAMELESS) == []
-    assert studio.page.evaluate(PALE) == []
-    assert studio.page.evaluate(DUPLICATES) == []
+    studio.sees(lambda: studio.page.evaluate(NAMELESS), [])
+    studio.sees(lambda: studio.page.evaluate(PALE), [])
+    studio.sees(lambda: studio.page.evaluate(DUPLICATES), [])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_names_and_contrast(open_studio: Callable[..., Studio], scheme: str) -> None:
     studio = open_studio(color_scheme=scheme).ready()
-    assert studio.page.evaluate("document.documentElement.dataset.theme") == scheme
+    studio.sees(lambda: studio.page.evaluate("document.documentElement.dataset.theme"), scheme)
     states(studio)
 
 
@@ -95,37 +95,37 @@ def test_the_theme_is_chosen_and_kept(studio: Studio) -> None:
     studio.settle()
     studio.page.reload()
     studio.ready()
-    assert studio.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    studio.sees(lambda: studio.page.evaluate("document.documentElement.dataset.theme"), "dark")
     studio.page.get_by_role("button", name="Light colours").click()
     studio.settle()
-    assert studio.page.evaluate("document.documentElement.dataset.theme") == "light"
+    studio.sees(lambda: studio.page.evaluate("document.documentElement.dataset.theme"), "light")
 
 
 def test_landmarks_and_roles(studio: Studio) -> None:
     page = studio.page
     for role in ("banner", "main", "contentinfo"):
-        assert page.get_by_role(role).count() == 1
+        studio.sees(page.get_by_role(role).count, 1)
     for name in ("Labels and elements", "Properties"):
-        assert page.get_by_role("complementary", name=name).count() == 1
-    assert page.locator("html").get_attribute("lang") == "en"
+        studio.sees(page.get_by_role("complementary", name=name).count, 1)
+    studio.sees(lambda: page.locator("html").get_attribute("lang"), "en")
     studio.open_layout([("Toolbar", 0, 20, 400, 50)], ["bar"])
     box = page.get_by_role("button", name="bar, Toolbar, 400 by 50 at 0, 20")
-    assert box.get_attribute("aria-pressed") == "false"
+    studio.sees(lambda: box.get_attribute("aria-pressed"), "false")
     studio.click(200, 40)
-    assert box.get_attribute("aria-pressed") == "true"
-    assert page.get_by_role("group", name="Wishes for the selected element").count() == 1
+    studio.sees(lambda: box.get_attribute("aria-pressed"), "true")
+    studio.sees(page.get_by_role("group", name="Wishes for the selected element").count, 1)
 
 
 def test_menus_give_the_focus_back(studio: Studio) -> None:
     button = studio.page.get_by_role("button", name="File", exact=True)
     button.focus()
     studio.keys("Enter")
-    assert studio.page.evaluate("document.activeElement.textContent") == "New"
+    studio.sees(lambda: studio.page.evaluate("document.activeElement.textContent"), "New")
     studio.keys("ArrowDown", "s")
-    assert "Save" in studio.page.evaluate("document.activeElement.textContent")
+    studio.sees(lambda: "Save" in studio.page.evaluate("document.activeElement.textContent"))
     studio.keys("Escape")
-    assert "File" in studio.page.evaluate("document.activeElement.textContent")
-    assert studio.page.locator("#menu").is_hidden()
+    studio.sees(lambda: "File" in studio.page.evaluate("document.activeElement.textContent"))
+    studio.sees(lambda: studio.page.locator("#menu").is_hidden())
 
 
 def test_those_who_wish_no_motion_get_none(open_studio: Callable[..., Studio]) -> None:
@@ -137,7 +137,7 @@ def test_those_who_wish_no_motion_get_none(open_studio: Callable[..., Studio]) -
         studio.page.evaluate("() => new Promise(requestAnimationFrame)")
     at = studio.page.locator(".boxes .body").get_attribute("x")
     studio.settle()
-    assert studio.page.locator(".boxes .body").get_attribute("x") == at
+    studio.sees(lambda: studio.page.locator(".boxes .body").get_attribute("x"), at)
 
 
 def test_the_page_is_strict_about_what_it_runs(studio: Studio, server: object) -> None:

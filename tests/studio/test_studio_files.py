@@ -48,15 +48,15 @@ def test_coco_with_several_images_asks_which(studio: Studio) -> None:
     studio.open_file("instances.json", json.dumps(coco()).encode())
     studio.page.get_by_role("dialog").get_by_role("button", name="b.png").click()
     studio.settle()
-    assert studio.canvas() == (300, 500)
-    assert studio.rects() == [(100, 200, 50, 60)]
+    studio.sees(studio.canvas, (300, 500))
+    studio.sees(studio.rects, [(100, 200, 50, 60)])
 
 
 def test_json_lines(studio: Studio) -> None:
     record = {"id": "x", "width": 100, "height": 100, "labels": ["Icon"], "boxes": [[0.5] * 4]}
     studio.open_file("one.jsonl", json.dumps(record).encode() + b"\n")
     studio.settle()
-    assert studio.rects() == [(25, 25, 50, 50)]
+    studio.sees(studio.rects, [(25, 25, 50, 50)])
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "coco", "labelstudio", "csv", "voc"])
@@ -72,11 +72,14 @@ def test_what_the_library_writes_is_opened(studio: Studio, tmp_path: Path, kind:
     studio.open_file(file.name, file.read_bytes(), "")
     studio.page.locator("[data-element]").nth(1).wait_for()
     studio.settle()
-    assert studio.canvas() == (400, 600)
-    assert [(b.label, b.x, b.y, b.w, b.h) for b in studio.boxes()] == [
-        ("Toolbar", 0, 30, 400, 60),
-        ("On/Off Switch", 40, 240, 120, 120),
-    ]
+    studio.sees(studio.canvas, (400, 600))
+    studio.sees(
+        lambda: [(b.label, b.x, b.y, b.w, b.h) for b in studio.boxes()],
+        [
+            ("Toolbar", 0, 30, 400, 60),
+            ("On/Off Switch", 40, 240, 120, 120),
+        ],
+    )
 
 
 def test_a_request_is_opened_with_its_wishes(studio: Studio) -> None:
@@ -99,10 +102,10 @@ def test_a_file_that_is_nothing_of_ours_is_told(studio: Studio) -> None:
     studio.open_file("poem.txt", b"roses are red", "text/plain")
     note = studio.page.locator("#note.bad")
     note.wait_for()
-    assert note.inner_text().startswith("poem.txt: neither JSON nor a picture")
+    studio.sees(lambda: note.inner_text().startswith("poem.txt: neither JSON nor a picture"))
     studio.open_file("other.json", b'{"a": 1}')
     studio.settle()
-    assert note.inner_text().startswith("other.json: no layout was found")
+    studio.sees(lambda: note.inner_text().startswith("other.json: no layout was found"))
 
 
 def test_an_image_is_traced_over(studio: Studio) -> None:
@@ -113,7 +116,7 @@ def test_an_image_is_traced_over(studio: Studio) -> None:
     studio.open_file("screen.png", buffer.getvalue(), "image/png")
     picture = studio.page.locator("#stage > image")
     picture.wait_for()
-    assert picture.get_attribute("opacity") == "0.5"
+    studio.sees(lambda: picture.get_attribute("opacity"), "0.5")
     studio.settle()
     studio.page.reload()
     picture.wait_for()
@@ -131,11 +134,13 @@ def test_a_project_is_saved_and_loaded(studio: Studio) -> None:
     assert name == "layout.studio.json"
     studio.menu("File", "New")
     studio.settle()
-    assert studio.boxes() == []
+    studio.sees(studio.boxes, [])
     studio.open_file(name, content)
     studio.settle()
-    assert [(b.title, b.locked) for b in studio.boxes()] == [("bar", True), ("hero", False)]
-    assert studio.page.input_value("#seed") == "41"
+    studio.sees(
+        lambda: [(b.title, b.locked) for b in studio.boxes()], [("bar", True), ("hero", False)]
+    )
+    studio.sees(lambda: studio.page.input_value("#seed"), "41")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +173,7 @@ def test_the_python_snippet_runs(studio: Studio, tmp_path: Path) -> None:
     studio.menu("Export", "Python")
     text = studio.page.input_value("dialog textarea")
     studio.page.get_by_role("dialog").get_by_role("button", name="Copy").click()
-    assert studio.page.evaluate("navigator.clipboard.readText()") == text
+    studio.sees(lambda: studio.page.evaluate("navigator.clipboard.readText()"), text)
     code = text.replace("count=8", "count=2")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -197,8 +202,8 @@ def test_the_state_survives_a_reload(studio: Studio) -> None:
     studio.page.reload()
     studio.ready()
     studio.settle()
-    assert studio.request() == before
-    assert studio.page.input_value("#seed") == "5"
+    studio.sees(studio.request, before)
+    studio.sees(lambda: studio.page.input_value("#seed"), "5")
 
 
 def test_a_link_holds_the_request(studio: Studio, open_studio: Callable[..., Studio]) -> None:
@@ -207,20 +212,21 @@ def test_a_link_holds_the_request(studio: Studio, open_studio: Callable[..., Stu
     studio.keys("Tab")
     studio.settle()
     studio.page.get_by_role("button", name="Copy a link to this request").click()
+    studio.sees(lambda: "#r=" in studio.page.evaluate("navigator.clipboard.readText()"))
     link = studio.page.evaluate("navigator.clipboard.readText()")
     asked = studio.request()
     other = open_studio(url=link).ready()
     other.settle()
-    assert other.request() == asked
-    assert other.page.input_value("#seed") == "9"
+    studio.sees(other.request, asked)
+    studio.sees(lambda: other.page.input_value("#seed"), "9")
     studio.generate()
     other.generate()
-    assert studio.rects() == other.rects(), "the same link, the same layouts"
+    studio.sees(studio.rects, other.rects(), "the same link, the same layouts")
 
 
 def test_a_damaged_link_is_told(open_studio: Callable[..., Studio]) -> None:
     studio = open_studio(at="#r=abcdef").ready()
-    assert "damaged" in studio.page.locator("#note").inner_text()
+    studio.sees(lambda: "damaged" in studio.page.locator("#note").inner_text())
 
 
 @pytest.mark.parametrize(
@@ -233,8 +239,8 @@ def test_examples_can_be_met(studio: Studio, title: str) -> None:
     assert check.value.json() == {"problems": []}
     count = len(studio.boxes())
     studio.generate()
-    assert len(studio.boxes()) >= count
-    assert studio.page.locator(".box.wrong").count() == 0
+    studio.sees(lambda: len(studio.boxes()) >= count)
+    studio.sees(lambda: studio.page.locator(".box.wrong").count(), 0)
 
 
 def test_colours_are_those_of_the_pictures(studio: Studio) -> None:

@@ -21,46 +21,46 @@ def test_a_click_elsewhere_begins_with_the_smallest_again(studio: Studio) -> Non
     studio.open_layout(STACK)
     studio.click(150, 150)
     studio.click(150, 150)
-    assert studio.selected() == ["Image"]
+    studio.sees(studio.selected, ["Image"])
     studio.click(135, 160)
-    assert studio.selected() == ["Icon"]
+    studio.sees(studio.selected, ["Icon"])
 
 
 def test_shift_click_adds_and_removes(studio: Studio) -> None:
     studio.open_layout(ROW)
     studio.click(70, 130)
     studio.click(180, 130, modifiers=["Shift"])
-    assert studio.selected() == ["Icon", "Image"]
+    studio.sees(studio.selected, ["Icon", "Image"])
     studio.click(70, 130, modifiers=["Shift"])
-    assert studio.selected() == ["Image"]
+    studio.sees(studio.selected, ["Image"])
 
 
 def test_a_marquee_selects_what_it_touches(studio: Studio) -> None:
     studio.open_layout(ROW)
     studio.drag((20, 80), (170, 200))
-    assert studio.selected() == ["Icon", "Image"]
+    studio.sees(studio.selected, ["Icon", "Image"])
     studio.drag((240, 80), (380, 200), modifiers=["Shift"])
-    assert studio.selected() == ["Icon", "Image", "Text"]
+    studio.sees(studio.selected, ["Icon", "Image", "Text"])
 
 
 def test_all_and_none(studio: Studio) -> None:
     studio.open_layout(ROW)
     studio.keys("Control+a")
     studio.settle()
-    assert len(studio.selected()) == 3
+    studio.sees(lambda: len(studio.selected()), 3)
     studio.keys("Escape")
     studio.settle()
-    assert studio.selected() == []
+    studio.sees(studio.selected, [])
     studio.keys("Control+a")
     studio.click(200, 400)
-    assert studio.selected() == []
+    studio.sees(studio.selected, [])
 
 
 def test_the_list_of_elements_selects_too(studio: Studio) -> None:
     studio.open_layout(STACK)
     studio.page.locator("[data-element]").nth(0).click()
     studio.settle()
-    assert studio.selected() == ["Card"]
+    studio.sees(studio.selected, ["Card"])
     studio.page.locator("[data-element]").nth(2).click(modifiers=["Shift"])
     studio.settle()
-    assert studio.selected() == ["Card", "Icon"]
+    studio.sees(studio.selected, ["Card", "Icon"])

@@ -29,7 +29,7 @@ def test_a_designers_sitting(studio: Studio) -> None:
     studio.drag((30, 740), (360, 800))
     page.fill("#field-name", "buy")
     studio.settle()
-    assert [b.title for b in studio.boxes()] == ["bar", "hero", "buy"]
+    studio.sees(lambda: [b.title for b in studio.boxes()], ["bar", "hero", "buy"])
 
     port = page.locator("[data-link]").bounding_box()
     start = port["x"] + port["width"] / 2, port["y"] + port["height"] / 2
@@ -40,17 +40,17 @@ def test_a_designers_sitting(studio: Studio) -> None:
     studio.generate()
     bar = studio.rects()[0]
     studio.generate('[data-act="rest"]')
-    assert studio.rects()[0] == bar, "the locked bar never moves"
+    studio.sees(lambda: studio.rects()[0], bar, "the locked bar never moves")
     page.locator('[data-variant="2"]').click()
     page.mouse.move(700, 300)
     studio.settle()
     taken = studio.rects()
     studio.keys("Control+z")
     studio.settle()
-    assert studio.rects() != taken or len(taken) == 3
+    studio.sees(lambda: studio.rects() != taken or len(taken) == 3)
     studio.keys("Control+y")
     studio.settle()
-    assert studio.rects() == taken
+    studio.sees(studio.rects, taken)
 
     studio.expect_errors = True  # a server that cannot tidy answers 404
     with page.expect_response("**/v1/tidy"):
@@ -63,7 +63,7 @@ def test_a_designers_sitting(studio: Studio) -> None:
     page.reload()
     studio.ready()
     studio.settle()
-    assert studio.rects() == last
+    studio.sees(studio.rects, last)
 
 
 @pytest.mark.slow
@@ -78,37 +78,37 @@ def test_the_keyboard_alone(studio: Studio) -> None:
     studio.keys("Control+Shift+ArrowUp", "Shift+ArrowDown")  # to the top, then down by 10
     studio.keys("Control+Shift+l", "Escape", "n")
     studio.settle()
-    assert [b.label for b in studio.boxes()] == ["Toolbar", "Toolbar"]
-    assert studio.boxes()[0].y == 10 and studio.boxes()[0].locked
+    studio.sees(lambda: [b.label for b in studio.boxes()], ["Toolbar", "Toolbar"])
+    studio.sees(lambda: studio.boxes()[0].y == 10 and studio.boxes()[0].locked)
 
     studio.keys("Escape")
     page.focus("#stage")
     studio.keys("Enter")  # into the canvas
     studio.settle()
     focused = "document.activeElement.getAttribute('aria-label')"
-    assert "locked" in page.evaluate(focused)
+    studio.sees(lambda: "locked" in page.evaluate(focused))
     studio.keys(" ", "Tab")  # keep it, and on to the next
     studio.settle()
-    assert "locked" not in page.evaluate(focused)
-    assert len(studio.selected()) == 2
+    studio.sees(lambda: "locked" not in page.evaluate(focused))
+    studio.sees(lambda: len(studio.selected()), 2)
     studio.keys("l")
     page.get_by_role("menu").wait_for()
     studio.keys("ArrowDown", "ArrowUp", "Enter")  # the first entry of the menu
     studio.settle()
-    assert studio.request()["relations"][0]["is"] == "above"
+    studio.sees(lambda: studio.request()["relations"][0]["is"], "above")
 
     studio.keys("Escape", "Escape")
     with page.expect_response("**/v1/generate") as answer:
         studio.keys("g")
     assert answer.value.ok
     studio.settle()
-    assert studio.boxes()[0].y == 10
+    studio.sees(lambda: studio.boxes()[0].y, 10)
     page.focus("[data-variant='0']")
     for _ in range(2):
         studio.keys("Tab")
     studio.keys("Enter")  # the second variant
     studio.settle()
-    assert page.locator(".taken [data-variant='1']").count() == 1
+    studio.sees(lambda: page.locator(".taken [data-variant='1']").count(), 1)
     with page.expect_response("**/v1/generate"):
         studio.keys("Escape", "c")
     studio.settle()
@@ -116,7 +116,7 @@ def test_the_keyboard_alone(studio: Studio) -> None:
     assert count > 2
     studio.keys("Control+z")
     studio.settle()
-    assert len(studio.boxes()) != count or count > 2
+    studio.sees(lambda: len(studio.boxes()) != count or count > 2)
 
 
 def has_alias(studio: Studio, word: str) -> bool:
@@ -129,25 +129,25 @@ def test_tab_leaves_the_canvas_at_its_ends(studio: Studio) -> None:
     studio.page.focus("#stage")
     studio.keys("Enter", "Tab")
     studio.settle()
-    assert studio.selected() == ["Text"]
+    studio.sees(studio.selected, ["Text"])
     studio.keys("Shift+Tab")
     studio.settle()
-    assert studio.selected() == ["Icon"]
+    studio.sees(studio.selected, ["Icon"])
     studio.keys("Shift+Tab")
-    assert studio.page.evaluate("document.activeElement.id") == "stage"
+    studio.sees(lambda: studio.page.evaluate("document.activeElement.id"), "stage")
     studio.keys("Enter")
     studio.settle()
     studio.keys("Tab")
     studio.settle()
     studio.keys("Tab")
-    assert studio.page.evaluate("document.activeElement.id") == "generate"
+    studio.sees(lambda: studio.page.evaluate("document.activeElement.id"), "generate")
     studio.page.focus("#stage")
     studio.keys("Enter")
     studio.settle()
     studio.keys("Escape")
     studio.settle()
-    assert studio.selected() == []
-    assert studio.page.evaluate("document.activeElement.id") == "stage"
+    studio.sees(studio.selected, [])
+    studio.sees(lambda: studio.page.evaluate("document.activeElement.id"), "stage")
 
 
 @pytest.mark.parametrize("width", [360, 390, 700])
@@ -155,25 +155,25 @@ def test_a_narrow_window(open_studio: Callable[..., Studio], width: int) -> None
     studio = open_studio(viewport={"width": width, "height": 780})
     page = studio.page
     overflow = "document.documentElement.scrollWidth - innerWidth"
-    assert page.evaluate(overflow) <= 0
+    studio.sees(lambda: page.evaluate(overflow) <= 0)
     studio.page.locator(".example", has_text="Login").click()
     page.wait_for_selector(".boxes [data-box]")
     studio.generate()
     panel = page.locator("#right")
-    assert not panel.is_visible()
+    studio.sees(lambda: not panel.is_visible())
     page.get_by_role("button", name="Properties", exact=True).click()
     studio.settle()
-    assert panel.is_visible()
+    studio.sees(panel.is_visible)
     box = panel.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1
     studio.keys("Escape")
     studio.settle()
-    assert not panel.is_visible()
+    studio.sees(lambda: not panel.is_visible())
     page.get_by_role("button", name="Menu", exact=True).click()
     studio.choose("Dark colours")
     studio.settle()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert page.evaluate(overflow) <= 0
+    studio.sees(lambda: page.evaluate("document.documentElement.dataset.theme"), "dark")
+    studio.sees(lambda: page.evaluate(overflow) <= 0)
 
 
 def test_nothing_else_is_asked(open_studio: Callable[..., Studio], server: Server) -> None:
@@ -206,9 +206,9 @@ def test_a_server_that_dies_and_comes_back(open_studio: Callable[..., Studio]) -
         studio.click(100, 40)
         studio.keys("ArrowDown")
         studio.settle()
-        assert studio.rects() == [(0, 21, 400, 50)], "one can go on editing"
+        studio.sees(studio.rects, [(0, 21, 400, 50)], "one can go on editing")
         own.start()
-        banner.wait_for(state="hidden", timeout=30_000)
-        studio.page.wait_for_selector('[data-variant="7"]', timeout=30_000)
+        banner.wait_for(state="hidden")
+        studio.page.wait_for_selector('[data-variant="7"]')
     finally:
         own.stop()

@@ -32,16 +32,16 @@ def test_eight_variants_and_a_regeneration_is_one_step(studio: Studio) -> None:
     lock(studio, 150, 40)
     before = studio.rects()
     studio.generate()
-    assert studio.page.locator("[data-variant]").count() == 8
+    studio.sees(lambda: studio.page.locator("[data-variant]").count(), 8)
     after = studio.rects()
     assert after[0] == before[0], "what is locked stays"
     assert len(after) >= 3
     studio.keys("Control+z")
     studio.settle()
-    assert studio.rects() == before
+    studio.sees(studio.rects, before)
     studio.keys("Control+y")
     studio.settle()
-    assert studio.rects() == after
+    studio.sees(studio.rects, after)
 
 
 def test_pointing_shows_and_clicking_takes(studio: Studio) -> None:
@@ -55,35 +55,29 @@ def test_pointing_shows_and_clicking_takes(studio: Studio) -> None:
     seen = studio.page.locator(".boxes [data-box]").count()
     studio.page.mouse.move(700, 300)
     studio.settle()
-    assert studio.rects() == first, "looking takes nothing"
+    studio.sees(studio.rects, first, "looking takes nothing")
     studio.page.locator(f'[data-variant="{other}"]').click()
     studio.page.mouse.move(700, 300)
     studio.settle()
-    assert len(studio.rects()) == seen
-    assert studio.rects() != first
+    studio.sees(lambda: len(studio.rects()), seen)
+    studio.sees(lambda: studio.rects() != first)
     studio.keys(str(taken + 1))
     studio.settle()
-    assert studio.rects() == first, "number keys take, too"
+    studio.sees(studio.rects, first, "number keys take, too")
 
 
 def test_a_preview_glides(open_studio: Callable[..., Studio]) -> None:
     studio = draft(open_studio(reduced_motion="no-preference").ready())
     studio.generate()
     taken = int(studio.page.locator(".taken [data-variant]").get_attribute("data-variant"))
-    places = """() => new Promise(done => {
-      const seen = new Set(); const begin = performance.now();
-      const look = now => {
-        const bodies = [...document.querySelectorAll('.boxes .body')];
-        seen.add(bodies.map(b => b.getAttribute('y')).join());
-        if (now - begin < 700) requestAnimationFrame(look); else done(seen.size);
-      };
-      requestAnimationFrame(look);
-    })"""
-    studio.page.evaluate(
-        "i => setTimeout(() => document.querySelector(`[data-variant='${i}']`)"
-        ".dispatchEvent(new MouseEvent('mouseenter')), 50)", (taken + 1) % 8,
-    )  # fmt: skip
-    assert studio.page.evaluate(places) > 2, "there are places between"
+    places = set()
+    studio.freeze()
+    studio.page.locator(f'[data-variant="{(taken + 1) % 8}"]').dispatch_event("mouseenter")
+    for _ in range(8):
+        studio.page.clock.run_for(40)
+        look = "all => all.map(e => e.getAttribute('y')).join()"
+        places.add(studio.page.eval_on_selector_all(".boxes .body", look))
+    assert len(places) > 3, "there are places between"
 
 
 def test_regenerate_the_rest_keeps_locked_and_selected(studio: Studio) -> None:
@@ -99,9 +93,11 @@ def test_regenerate_the_rest_keeps_locked_and_selected(studio: Studio) -> None:
 def test_complete_keeps_all_and_adds(studio: Studio) -> None:
     draft(studio)
     studio.generate('[data-act="complete"]')
-    assert studio.rects()[:3] == [(0, 20, 400, 50), (50, 120, 300, 200), (60, 360, 280, 40)]
-    assert len(studio.rects()) > 3
-    assert all(box.made for box in studio.boxes()[3:])
+    studio.sees(
+        lambda: studio.rects()[:3], [(0, 20, 400, 50), (50, 120, 300, 200), (60, 360, 280, 40)]
+    )
+    studio.sees(lambda: len(studio.rects()) > 3)
+    studio.sees(lambda: all(box.made for box in studio.boxes()[3:]))
 
 
 def test_more_like_this_stays_near(studio: Studio) -> None:
@@ -113,7 +109,7 @@ def test_more_like_this_stays_near(studio: Studio) -> None:
     assert spec["more"] is False
     assert all(e["x"]["within"] == 0.05 for e in spec["elements"])
     studio.settle()
-    assert len(studio.rects()) == 3
+    studio.sees(lambda: len(studio.rects()), 3)
 
 
 def test_made_boxes_are_replaced_until_they_are_kept(studio: Studio) -> None:
@@ -124,11 +120,11 @@ def test_made_boxes_are_replaced_until_they_are_kept(studio: Studio) -> None:
     made.first.click()
     studio.page.get_by_role("button", name="Keep it").click()
     studio.settle()
-    assert len(studio.request()["elements"]) == 4
+    studio.sees(lambda: len(studio.request()["elements"]), 4)
     studio.keys("Escape")
     studio.generate()
     still = studio.page.locator(f'[data-element="{kept}"]')
-    assert "made" not in (still.get_attribute("class") or "")
+    studio.sees(lambda: "made" not in (still.get_attribute("class") or ""))
 
 
 def test_seeds_make_the_same_and_others(studio: Studio) -> None:
@@ -137,12 +133,12 @@ def test_seeds_make_the_same_and_others(studio: Studio) -> None:
     first = studio.rects()
     studio.keys("Control+z")
     studio.generate()
-    assert studio.rects() == first, "the same seed, the same layouts"
+    studio.sees(studio.rects, first, "the same seed, the same layouts")
     studio.keys("Control+z")
     with studio.page.expect_request("**/v1/generate") as asked:
         studio.page.get_by_role("button", name="Another seed (D)").click()
     assert asked.value.post_data_json["seed"] == 1
-    assert studio.page.input_value("#seed") == "1"
+    studio.sees(lambda: studio.page.input_value("#seed"), "1")
 
 
 def test_live_follows_the_hand_and_undo_takes_both_back(studio: Studio) -> None:
@@ -154,29 +150,30 @@ def test_live_follows_the_hand_and_undo_takes_both_back(studio: Studio) -> None:
     with studio.page.expect_response("**/v1/generate"):
         studio.drag((150, 200), (163, 287), modifiers=["Control"])
     studio.settle()
-    assert studio.rects()[1][:2] == (63, 207), "a draft stays where the hand put it"
+    studio.sees(lambda: studio.rects()[1][:2], (63, 207), "a draft stays where the hand put it")
     studio.page.uncheck("#live")
     studio.keys("Control+z")
     studio.settle()
-    assert studio.rects() == before
+    studio.sees(studio.rects, before)
 
 
 def test_the_denoising_is_shown_as_a_film(studio: Studio) -> None:
     draft(studio)
     studio.generate()
     final = studio.rects()
+    studio.freeze()  # a slow machine would miss the first frames
     with studio.page.expect_response("**/v1/generate") as answer:
         studio.page.get_by_role("button", name="Show how variant 3 came to be").click()
     frames = answer.value.json()["results"][2]["trace"]
     assert len(frames) > 5
-    studio.page.wait_for_selector(".boxes.preview")
-    faint = studio.page.eval_on_selector_all(
-        ".boxes [data-box]", "all => all.some(e => Number(e.getAttribute('opacity')) < 0.9)"
-    )
-    assert faint, "it begins with noise"
-    studio.page.wait_for_selector(".boxes:not(.preview)", timeout=20_000)
+    opacities = "all => all.map(e => Number(e.getAttribute('opacity')))"
+    while not (faint := studio.page.eval_on_selector_all(".boxes.preview [data-box]", opacities)):
+        studio.page.clock.run_for(20)
+    assert min(faint) < 0.9, "it begins with noise"
+    studio.page.clock.resume()
+    studio.page.wait_for_selector(".boxes:not(.preview)")
     studio.settle()
-    assert studio.rects() == final, "a film takes nothing"
+    studio.sees(studio.rects, final, "a film takes nothing")
 
 
 def test_tidy_lines_up_and_spares_what_is_locked(open_studio: Callable[..., Studio]) -> None:
@@ -193,7 +190,7 @@ def test_tidy_lines_up_and_spares_what_is_locked(open_studio: Callable[..., Stud
     assert rects[1][0] == 100, "nearly the same left edge is the same"
     studio.keys("Control+z")
     studio.settle()
-    assert studio.rects()[1] == (103, 180, 121, 41)
+    studio.sees(lambda: studio.rects()[1], (103, 180, 121, 41))
 
 
 def test_a_refused_request_says_why(open_studio: Callable[..., Studio]) -> None:
@@ -202,5 +199,5 @@ def test_a_refused_request_says_why(open_studio: Callable[..., Studio]) -> None:
     studio.page.click("#generate")
     note = studio.page.locator("#note.bad")
     note.wait_for()
-    assert "same" in note.inner_text()
-    assert studio.page.locator(".box.wrong").count() >= 1
+    studio.sees(lambda: "same" in note.inner_text())
+    studio.sees(lambda: studio.page.locator(".box.wrong").count() >= 1)

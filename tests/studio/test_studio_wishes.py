@@ -21,26 +21,26 @@ def element(studio: Studio, index: int) -> dict[str, object]:
 
 def test_what_is_opened_or_drawn_is_a_draft(studio: Studio) -> None:
     pair(studio)
-    assert element(studio, 1)["width"] == {"about": 0.5, "within": 0.05}
+    studio.sees(lambda: element(studio, 1)["width"], {"about": 0.5, "within": 0.05})
 
 
 def test_one_click_on_the_box_changes_a_field(studio: Studio) -> None:
     pair(studio)
     studio.click(150, 270)
     chip = studio.page.locator('[data-chip="w"]')
-    assert chip.get_attribute("aria-label") == "width is about; make it fixed"
+    studio.sees(lambda: chip.get_attribute("aria-label"), "width is about; make it fixed")
     chip.click()
     studio.settle()
-    assert element(studio, 1)["width"] == 0.5
+    studio.sees(lambda: element(studio, 1)["width"], 0.5)
     chip.click()
     studio.settle()
-    assert "width" not in element(studio, 1)
+    studio.sees(lambda: "width" not in element(studio, 1))
     chip.click()
     studio.settle()
-    assert element(studio, 1)["width"] == {"about": 0.5, "within": 0.05}
+    studio.sees(lambda: element(studio, 1)["width"], {"about": 0.5, "within": 0.05})
     studio.page.locator('[data-chip="label"]').click()
     studio.settle()
-    assert "label" not in element(studio, 1)
+    studio.sees(lambda: "label" not in element(studio, 1))
 
 
 def test_the_panel_changes_a_field_too(studio: Studio) -> None:
@@ -49,7 +49,7 @@ def test_the_panel_changes_a_field_too(studio: Studio) -> None:
     group = studio.page.get_by_role("radiogroup", name="Height is")
     group.get_by_role("radio", name="fixed").click()
     studio.settle()
-    assert element(studio, 1)["height"] == 0.25
+    studio.sees(lambda: element(studio, 1)["height"], 0.25)
 
 
 def test_moving_a_free_value_makes_it_a_draft(studio: Studio) -> None:
@@ -58,9 +58,9 @@ def test_moving_a_free_value_makes_it_a_draft(studio: Studio) -> None:
     for _ in range(2):
         studio.page.locator('[data-chip="x"]').click()
         studio.settle()
-    assert "x" not in element(studio, 1)
+    studio.sees(lambda: "x" not in element(studio, 1))
     studio.drag((150, 270), (171, 270), modifiers=["Control"])
-    assert element(studio, 1)["x"] == {"about": 0.4275, "within": 0.05}
+    studio.sees(lambda: element(studio, 1)["x"], {"about": 0.4275, "within": 0.05})
 
 
 def test_locking_fixes_everything(studio: Studio) -> None:
@@ -77,7 +77,7 @@ def test_the_slider_says_how_far(studio: Studio) -> None:
     studio.page.focus("#within")
     studio.keys("ArrowRight", "ArrowRight")
     studio.settle()
-    assert element(studio, 1)["width"] == {"about": 0.5, "within": 0.06}
+    studio.sees(lambda: element(studio, 1)["width"], {"about": 0.5, "within": 0.06})
 
 
 def test_a_relation_by_dragging_from_box_to_box(studio: Studio) -> None:
@@ -88,8 +88,8 @@ def test_a_relation_by_dragging_from_box_to_box(studio: Studio) -> None:
     studio.press(*middle, *studio.at(300, 45))
     studio.choose("below bar")
     studio.settle()
-    assert studio.request()["relations"] == [{"of": "hero", "is": "below", "to": "bar"}]
-    assert studio.wishes() == ["hero below bar\nnot tried yet"]
+    studio.sees(lambda: studio.request()["relations"], [{"of": "hero", "is": "below", "to": "bar"}])
+    studio.sees(studio.wishes, ["hero below bar\nnot tried yet"])
 
 
 def test_a_relation_with_the_tool_and_to_the_canvas(studio: Studio) -> None:
@@ -98,7 +98,9 @@ def test_a_relation_with_the_tool_and_to_the_canvas(studio: Studio) -> None:
     studio.drag((150, 270), (300, 550))
     studio.choose("in the bottom third of the canvas")
     studio.settle()
-    assert studio.request()["relations"] == [{"of": "hero", "is": "bottom", "to": "canvas"}]
+    studio.sees(
+        lambda: studio.request()["relations"], [{"of": "hero", "is": "bottom", "to": "canvas"}]
+    )
 
 
 def test_a_relation_from_the_menus(studio: Studio) -> None:
@@ -108,10 +110,12 @@ def test_a_relation_from_the_menus(studio: Studio) -> None:
     studio.page.get_by_role("button", name="Relate…").click()
     studio.choose("smaller than hero")
     studio.settle()
-    assert studio.request()["relations"] == [{"of": "bar", "is": "smaller", "to": "hero"}]
+    studio.sees(
+        lambda: studio.request()["relations"], [{"of": "bar", "is": "smaller", "to": "hero"}]
+    )
     studio.page.get_by_role("button", name="Remove the wish").click()
     studio.settle()
-    assert "relations" not in studio.request()
+    studio.sees(lambda: "relations" not in studio.request())
 
 
 def test_badges_tell_what_is_met_and_what_is_missed_by_how_much(studio: Studio) -> None:
@@ -146,10 +150,10 @@ def test_a_change_makes_the_verdict_old(studio: Studio) -> None:
     studio.choose("above hero")
     studio.settle()
     studio.generate()
-    assert "not tried" not in studio.wishes()[0]
+    studio.sees(lambda: "not tried" not in studio.wishes()[0])
     studio.keys("Control+a", "ArrowDown", "Escape")
     studio.settle()
-    assert "not tried yet" in studio.wishes()[0]
+    studio.sees(lambda: "not tried yet" in studio.wishes()[0])
 
 
 def test_problems_are_shown_at_their_box_while_one_types(studio: Studio) -> None:
@@ -159,12 +163,12 @@ def test_problems_are_shown_at_their_box_while_one_types(studio: Studio) -> None
         studio.page.fill("#field-name", "bar")
     alert = studio.page.locator("#right .problems")
     alert.wait_for()
-    assert "bar" in alert.inner_text()
-    assert studio.page.locator(".box.wrong").count() == 1
+    studio.sees(lambda: "bar" in alert.inner_text())
+    studio.sees(lambda: studio.page.locator(".box.wrong").count(), 1)
     with studio.page.expect_response("**/v1/check"):
         studio.page.fill("#field-name", "hero")
     alert.wait_for(state="detached")
-    assert studio.page.locator(".box.wrong").count() == 0
+    studio.sees(lambda: studio.page.locator(".box.wrong").count(), 0)
 
 
 def test_wishes_that_contradict_each_other_are_told(studio: Studio) -> None:
@@ -184,11 +188,13 @@ def test_another_canvas_keeps_the_shares(
     studio.keys("Escape")
     studio.page.select_option("#preset", preset)
     studio.settle()
-    assert studio.canvas() == size
+    studio.sees(studio.canvas, size)
     shares = zip((0.125, 1 / 3, 0.5, 0.25), size * 2, strict=True)
-    assert studio.rects()[1] == pytest.approx([share * side for share, side in shares], abs=1)
+    studio.sees(
+        lambda: studio.rects()[1], pytest.approx([share * side for share, side in shares], abs=1)
+    )
     hint = studio.page.locator("#right .hint", has_text="learned from canvases")
-    assert hint.count() == (1 if preset == "Slide 16:9" else 0)
+    studio.sees(hint.count, 1 if preset == "Slide 16:9" else 0)
 
 
 def test_an_own_size(studio: Studio) -> None:
@@ -196,8 +202,8 @@ def test_an_own_size(studio: Studio) -> None:
     studio.page.get_by_label("Canvas width in pixels").fill("800")
     studio.keys("Enter")
     studio.settle()
-    assert studio.canvas() == (800, 600)
-    assert studio.rects()[1] == (100, 200, 400, 150)
+    studio.sees(studio.canvas, (800, 600))
+    studio.sees(lambda: studio.rects()[1], (100, 200, 400, 150))
 
 
 def test_how_many_elements(studio: Studio) -> None:
@@ -206,12 +212,12 @@ def test_how_many_elements(studio: Studio) -> None:
     studio.page.get_by_label("Most elements").fill("7")
     studio.keys("Enter")
     studio.settle()
-    assert studio.request()["number_of_elements"] == {"min": 5, "max": 7}
+    studio.sees(lambda: studio.request()["number_of_elements"], {"min": 5, "max": 7})
     studio.generate()
-    assert 5 <= len(studio.boxes()) <= 7
+    studio.sees(lambda: 5 <= len(studio.boxes()) <= 7)
     studio.page.get_by_label("The model may add elements").uncheck()
     studio.settle()
-    assert studio.request()["more"] is False
+    studio.sees(lambda: studio.request()["more"] is False)
 
 
 def test_groups_where_the_server_knows_them(open_studio: Callable[..., Studio]) -> None:
@@ -222,16 +228,17 @@ def test_groups_where_the_server_knows_them(open_studio: Callable[..., Studio]) 
     studio.settle()
     button = studio.page.get_by_role("button", name="Column", exact=True)
     if "groups" not in known["properties"]:
-        assert button.count() == 0
+        studio.sees(button.count, 0)
         return
     button.click()
     studio.settle()
-    assert studio.request()["groups"] == [
-        {"column": ["a", "b", "c"], "gap": "equal", "align": "left"}
-    ]
+    studio.sees(
+        lambda: studio.request()["groups"],
+        [{"column": ["a", "b", "c"], "gap": "equal", "align": "left"}],
+    )
     studio.page.get_by_role("button", name="Same width").click()
     studio.settle()
-    assert {"of": "b", "is": "same_width", "to": "a"} in studio.request()["relations"]
+    studio.sees(lambda: {"of": "b", "is": "same_width", "to": "a"} in studio.request()["relations"])
     studio.keys("Escape")
     studio.generate()
     left = {box.x for box in studio.boxes() if box.title in ("a", "b", "c")}

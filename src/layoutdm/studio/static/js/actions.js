@@ -3,6 +3,7 @@ import * as api from "./api.js";
 import { asked, fieldAt, idAt, recordOf } from "./request.js";
 import { amend, commit, doc, get, say, set } from "./store.js";
 import { tidied } from "./tidied.js";
+import { underWay } from "./under_way.js";
 import { followed, taken } from "./variant.js";
 
 /** @typedef {import("./types.js").Mode} Mode */
@@ -145,14 +146,17 @@ let made = null; // the last document that came from a regeneration
 export function changedDoc() {
   clearTimeout(checkTimer);
   checkTimer = setTimeout(check, WAIT_CHECK);
+  underWay("check", true);
   clearTimeout(liveTimer);
   const state = get();
-  if (state.live && !state.draft && doc() !== made && state.report?.doc !== doc()) liveTimer = setTimeout(live, WAIT_LIVE);
+  const follows = state.live && !state.draft && doc() !== made && state.report?.doc !== doc();
+  underWay("live", follows);
+  if (follows) liveTimer = setTimeout(live, WAIT_LIVE);
 }
 
 async function check() {
   const { models, features } = get();
-  if (!models.length) return;
+  if (!models.length) return underWay("check", false);
   checking?.abort();
   const mine = (checking = new AbortController());
   const ask = asked(doc(), "generate", features);
@@ -166,11 +170,14 @@ async function check() {
       lost();
     } else if (error instanceof api.Refused) set({ problems: error.problems.map((p) => located(p, ask)) });
     else throw error;
+  } finally {
+    if (checking === mine) underWay("check", false);
   }
 }
 
 /** The rest follows the hand; drafts stay where they were put, and undo takes both back at once. */
-export async function live() {
+async function live() {
+  underWay("live", false); // what follows is told as any run
   const base = doc();
   if (get().report?.doc === base) return;
   const { features, selected, seed } = get();

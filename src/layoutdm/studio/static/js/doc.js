@@ -23,7 +23,7 @@ const FREE = { label: "free", x: "free", y: "free", w: "free", h: "free" };
 /** @param {string} model @param {Size} canvas @returns {Doc} */
 export const blank = (model, canvas) => ({
   model, canvas, boxes: [], relations: [], groups: [],
-  more: true, least: null, most: null, within: 0.05, margin: 0, picture: null,
+  more: true, least: null, most: null, within: 0.05, margin: 0, margins: null, order: [], unit: "share", kept: {}, picture: null,
 });
 
 /** @param {Doc} doc @param {string} kind */
@@ -82,7 +82,27 @@ function touched(box, sides) {
   const wish = { ...box.wish };
   for (const side of sides) if (wish[side] === "free") wish[side] = "about";
   if (box.made) wish.label = "fixed";
-  return { ...box, wish, made: false };
+  return { ...box, ...unsaid(box, sides), wish, made: false };
+}
+
+/** What an opened request said of an axis is over when a hand touches it. @param {Box} box @param {readonly (Side | "label")[]} fields */
+function unsaid(box, fields) {
+  if (!box.said) return {};
+  const over = AXES.filter((_, i) => fields.some((field) => field !== "label" && "xy"[i] === TOUCHES[field])).flat();
+  return { said: Object.fromEntries(Object.entries(box.said).filter(([key]) => !over.includes(key))) };
+}
+/** @type {Record<Side, "x" | "y">} */
+const TOUCHES = { x: "x", w: "x", y: "y", h: "y" };
+
+/** The fields of a request along each axis: centre, size and edges. */
+export const AXES = [["x", "width", "left", "right"], ["y", "height", "top", "bottom"]];
+
+/** How far drafts may be left, also those of an opened request. @param {Doc} doc @param {number} within @returns {Doc} */
+export function loosened(doc, within) {
+  const boxes = doc.boxes.map((box) => box.said
+    ? { ...box, said: Object.fromEntries(Object.entries(box.said).map(([key, v]) => [key, typeof v === "object" ? { ...v, within } : v])) }
+    : box);
+  return { ...doc, boxes, within };
 }
 
 /** @param {Doc} doc @param {Ids} ids @param {Point} by @returns {Doc} */
@@ -134,7 +154,7 @@ export function placed(doc, id, side, value) {
 
 /** @param {Doc} doc @param {Ids} ids @param {Side | "label"} field @param {Wish} wish */
 export const wished = (doc, ids, field, wish) =>
-  changed(doc, ids, (box) => (box.wish[field] === wish ? box : { ...box, made: false, wish: { ...box.wish, [field]: wish } }));
+  changed(doc, ids, (box) => (box.wish[field] === wish ? box : { ...box, ...unsaid(box, [field]), made: false, wish: { ...box.wish, [field]: wish } }));
 
 /** The state that one click leads to. @param {Wish} wish @param {boolean} label @returns {Wish} */
 export const nextWish = (wish, label) =>
@@ -142,7 +162,17 @@ export const nextWish = (wish, label) =>
 
 /** @param {Doc} doc @param {Ids} ids @param {string} label */
 export const labelled = (doc, ids, label) =>
-  changed(doc, ids, (box) => ({ ...touched(box, []), label, wish: { ...box.wish, label: "fixed" }, made: false }));
+  changed(doc, ids, (box) => ({ ...touched(box, []), label, choices: [], wish: { ...box.wish, label: "fixed" }, made: false }));
+
+/** Another label that a box may have, or one less. @param {Doc} doc @param {string} id @param {string} label */
+export const chosen = (doc, id, label) => changed(doc, [id], (box) => {
+  const now = box.choices?.length ? box.choices : [box.label];
+  const choices = now.includes(label) ? now.filter((other) => other !== label) : [...now, label];
+  return { ...touched(box, []), label: choices.includes(box.label) ? box.label : choices[0], choices, wish: { ...box.wish, label: "fixed" } };
+});
+
+/** Wished area or shape. @param {Doc} doc @param {string} id @param {"area" | "aspect"} field @param {number | null} value */
+export const shaped = (doc, id, field, value) => changed(doc, [id], (box) => ({ ...touched(box, []), [field]: value }));
 
 /** @param {Doc} doc @param {string} id @param {string} name */
 export const named = (doc, id, name) => changed(doc, [id], (box) => ({ ...touched(box, []), name }));
@@ -157,12 +187,17 @@ export const keptBoxes = (doc, ids) => changed(doc, ids, (box) => (box.made ? to
 /** @param {Doc} doc @param {Ids} ids @returns {Doc} */
 export function removed(doc, ids) {
   const gone = asSet(ids);
-  const groups = doc.groups.map((g) => ({ ...g, of: g.of.filter((id) => !gone.has(id)) }));
+  const groups = doc.groups.map((g) => ({
+    ...g, of: g.of.filter((id) => !gone.has(id)),
+    ...(g.cells ? { cells: g.cells.map((row) => row.map((id) => (id && gone.has(id) ? null : id))) } : {}),
+  }));
+  const order = gone.has("order") ? [] : doc.order.filter((id) => !gone.has(id));
   return {
     ...doc,
     boxes: doc.boxes.filter((box) => !gone.has(box.id)),
     relations: doc.relations.filter((r) => !gone.has(r.id) && !gone.has(r.of) && !gone.has(r.to)),
     groups: groups.filter((g) => g.of.length > 1 && !gone.has(g.id)),
+    order: order.length > 1 ? order : [],
   };
 }
 
@@ -182,7 +217,7 @@ export function pasted(doc, boxes, by) {
     const rect = { x: box.x + held.x, y: box.y + held.y, w: box.w, h: box.h };
     /** @type {string} */
     let id;
-    [next, id] = added(next, rect, box.label, { wish: box.made ? DRAFT : box.wish });
+    [next, id] = added(next, rect, box.label, { wish: box.made ? DRAFT : box.wish, choices: box.choices, area: box.area, aspect: box.aspect, kept: box.kept });
     ids.push(id);
   }
   return [next, ids];
@@ -232,6 +267,13 @@ export function related(doc, of, is, to) {
   if (doc.relations.some((r) => r.of === of && r.is === is && r.to === to)) return doc;
   const relation = { id: freshId(doc, "r"), of, is, to };
   return keptBoxes({ ...doc, relations: [...doc.relations, relation] }, [of, to]);
+}
+
+/** These are read one after the other, as they stand now. @param {Doc} doc @param {Ids} ids @returns {Doc} */
+export function ordered(doc, ids) {
+  const chosen = asSet(ids);
+  const boxes = doc.boxes.filter((box) => chosen.has(box.id)).sort((a, b) => a.y - b.y || a.x - b.x);
+  return keptBoxes({ ...doc, order: boxes.map((box) => box.id) }, ids);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The dock at the foot: what to generate, and the strip of variants. */
 import { film, preview, run, take, tidy } from "./actions.js";
+import { loosened } from "./doc.js";
 import { h } from "./dom.js";
 import { button, number, press, slider, tick } from "./fields.js";
 import { icon } from "./icons.js";
@@ -49,7 +50,7 @@ export function anotherSeed() {
 function settings(state) {
   const { within } = state.history.present;
   const { variants } = state;
-  const far = (/** @type {number} */ value) => edit((d) => ({ ...d, within: value }), { tag: "within" });
+  const far = (/** @type {number} */ value) => edit((d) => loosened(d, value), { tag: "within" });
   const seed = (/** @type {string} */ text) => set({ seed: Math.max(0, Math.floor(Number(text) || 0)) });
   return h("div", { key: "settings", class: "settings" },
     h("label", { class: "far", title: "How far a value that is about may be from the draft" },

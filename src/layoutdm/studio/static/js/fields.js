@@ -72,5 +72,12 @@ export const tick = (text, checked, on, { class: kind = "", title = null, ...mor
       type: "checkbox", checked, onchange: (/** @type {Event} */ e) => on(/** @type {HTMLInputElement} */ (e.target).checked), ...more,
     }), text);
 
+/** What an opened request says and no panel shows. @param {Record<string, any>} kept @param {() => void} leaveOut */
+export function alsoSaid(kept, leaveOut) {
+  const words = Object.entries(kept).map(([key, v]) => `${key} ${JSON.stringify(v)}`);
+  return words.length > 0 && h("div", { class: "notice" },
+    h("p", {}, `The opened request also says: ${words.join("; ")}.`), press("Leave it out", leaveOut));
+}
+
 /** A field with its word before it. @param {string} text @param {...Loose} field */
 export const line = (text, ...field) => h("label", { class: "line" }, h("span", {}, text), field);

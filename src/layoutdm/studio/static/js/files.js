@@ -1,17 +1,19 @@
 /** Files in: projects, layouts of many formats, requests and pictures. */
-import { added, blank, named, related, wished, SIDES } from "./doc.js";
+import { added, blank, named } from "./doc.js";
 import { coco, csv, labelStudio, voc } from "./formats.js";
 import { checked } from "./link.js";
+import { requestDoc } from "./opened.js";
 import { rectOf } from "./request.js";
 
 /** @typedef {import("./types.js").Doc} Doc */
 /** @typedef {import("./types.js").LayoutRecord} LayoutRecord */
 /**
  * @typedef {{kind: "project", doc: Doc, seed: number} | {kind: "layouts", layouts: LayoutRecord[]} |
- *   {kind: "request", doc: Doc} | {kind: "picture", href: string}} Opened
+ *   {kind: "request", doc: Doc, lost: string[]} | {kind: "picture", href: string}} Opened
  */
 
 const OPENS = "Open a project, layouts (JSON, JSONL, COCO, Label Studio, VOC, CSV), a request, or an image.";
+const REQUEST = ["elements", "more", "number_of_elements", "relations", "groups", "reading_order", "canvas", "unit", "margins"];
 const LARGEST = 1600; // pixels of a picture's longer side; it only lies under the boxes
 
 /** @param {File} file @param {Doc} now @returns {Promise<Opened>} */
@@ -46,9 +48,7 @@ function recognised(data, name, now) {
   if (foreign?.length) return { kind: "layouts", layouts: foreign };
   const records = Array.isArray(data) ? data : Array.isArray(data?.layouts) ? data.layouts : Array.isArray(data?.results) ? data.results : [data];
   if (records.length && records.every(isRecord)) return { kind: "layouts", layouts: records };
-  if (!Array.isArray(data) && (data?.elements || data?.relations || data?.more !== undefined)) {
-    return { kind: "request", doc: requestDoc(data, now) };
-  }
+  if (data && !Array.isArray(data) && REQUEST.some((key) => key in data)) return { kind: "request", ...requestDoc(data, now) };
   throw new Error(`${name}: no layout was found in it. ${OPENS}`);
 }
 
@@ -67,38 +67,6 @@ export function layoutDoc(record, model) {
     const name = record.metadata?.names?.[i];
     doc = name ? named(next, id, String(name)) : next;
   });
-  return doc;
-}
-
-/**
- * A request; what it leaves open lies in a column until it is generated.
- * @param {any} spec
- * @param {Doc} now
- * @returns {Doc}
- */
-function requestDoc(spec, now) {
-  const canvas = spec.canvas?.width > 0 && spec.canvas?.height > 0 ? { width: spec.canvas.width, height: spec.canvas.height } : now.canvas;
-  const pixels = spec.unit === "px";
-  let doc = { ...blank(now.model, canvas), more: spec.more ?? !spec.elements?.length };
-  /** @type {Map<string, string>} */
-  const ids = new Map();
-  (spec.elements ?? []).forEach((/** @type {any} */ e, /** @type {number} */ i) => {
-    const value = (/** @type {any} */ v, /** @type {number} */ whole, /** @type {number} */ usual) =>
-      v === undefined || v === null ? usual : (v.about ?? v) / (pixels ? whole : 1);
-    const [w, h] = [value(e.width, canvas.width, 0.5), value(e.height, canvas.height, 0.06)];
-    const x = e.left !== undefined ? value(e.left, canvas.width, 0) + w / 2 : value(e.x, canvas.width, 0.5);
-    const y = e.top !== undefined ? value(e.top, canvas.height, 0) + h / 2 : value(e.y, canvas.height, Math.min(0.95, 0.06 + i * 0.08));
-    const [next, id] = added(doc, rectOf([x, y, w, h], canvas), String(Array.isArray(e.label) ? e.label[0] : (e.label ?? "?")));
-    doc = e.name ? named(next, id, String(e.name)) : next;
-    const given = { x: e.x ?? e.left, y: e.y ?? e.top, w: e.width, h: e.height };
-    for (const side of SIDES) doc = wished(doc, [id], side, given[side] === undefined ? "free" : typeof given[side] === "object" ? "about" : "fixed");
-    if (e.label === undefined) doc = wished(doc, [id], "label", "free");
-    ids.set(String(e.name ?? id), id);
-  });
-  for (const r of spec.relations ?? []) {
-    const [of, to] = [ids.get(r.of), r.to === "canvas" ? "canvas" : ids.get(r.to)];
-    if (of && to) doc = related(doc, of, String(r.is), to);
-  }
   return doc;
 }
 

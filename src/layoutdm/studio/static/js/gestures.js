@@ -10,14 +10,14 @@ import { zoomAt } from "./zoom.js";
 
 const THRESHOLD = 5; // screen pixels before a press becomes a drag
 const LONG_PRESS = 550;
-const DOUBLE = 300;
 
 /** @type {Gesture | null} */
 let gesture = null;
 /** @type {Map<number, Point>} */
 const pointers = new Map();
-/** @type {{at: Point, time: number}} */
-let lastClick = { at: { x: -1e9, y: -1e9 }, time: 0 };
+let lastClick = { x: -1e9, y: -1e9 };
+/** A press that was let go where it began; the browser says next whether it was one click of two. @type {((double: boolean) => void) | null} */
+let click = null;
 let space = false;
 
 /** @param {{clientX: number, clientY: number}} event @returns {Point} */
@@ -34,6 +34,10 @@ export function listenTo(stage) {
   stage.addEventListener("pointercancel", (e) => { pointers.delete(e.pointerId); giveUp(); });
   stage.addEventListener("lostpointercapture", (e) => { if (pointers.delete(e.pointerId)) giveUp(); });
   stage.addEventListener("wheel", wheel, { passive: false });
+  stage.addEventListener("click", (e) => {
+    click?.(e.detail > 1);
+    click = null;
+  });
   stage.addEventListener("dblclick", (e) => { if (boxesAt(onCanvas(screen(e))).length) document.getElementById("field-name")?.focus(); });
   stage.addEventListener("contextmenu", (e) => {
     e.preventDefault();
@@ -66,6 +70,7 @@ export function giveUp() {
 
 /** @param {PointerEvent} event */
 function down(event) {
+  click = null;
   const target = /** @type {Element} */ (event.target);
   if (target.closest("[data-ui]") || event.button === 2) return;
   const stage = /** @type {SVGSVGElement} */ (event.currentTarget);
@@ -161,8 +166,11 @@ function pressing(start, event) {
   /** @type {Gesture | null} */
   let drag = null;
   const timer = setTimeout(() => {
-    if (!drag && event.pointerType === "touch" && hit) toggle(hit.id);
+    if (drag || event.pointerType !== "touch" || !hit) return;
+    long = true;
+    toggle(hit.id, selected);
   }, LONG_PRESS);
+  let long = false; // a finger that stays adds to what was selected, as Shift does
   return {
     move: (to, e) => {
       if (!drag && Math.hypot(to.x - start.x, to.y - start.y) < THRESHOLD) return;
@@ -175,28 +183,33 @@ function pressing(start, event) {
     end: (to, e) => {
       clearTimeout(timer);
       if (drag) drag.end(to, e);
-      else click(start, stack, held, adds);
+      else if (!long) click = (double) => clicked(start, stack, held, adds, double);
     },
     cancel: () => { clearTimeout(timer); drag?.cancel?.(); },
   };
 }
 
-/** @param {string} id */
-function toggle(id) {
-  const next = new Set(get().selected);
+/** @param {string} id @param {ReadonlySet<string>} [among] */
+function toggle(id, among = get().selected) {
+  const next = new Set(among);
   if (!next.delete(id)) next.add(id);
   select(next);
 }
 
-/** @param {Point} start  screen @param {Box[]} stack @param {Box | undefined} held @param {boolean} adds */
-function click(start, stack, held, adds) {
-  const again = Math.hypot(start.x - lastClick.at.x, start.y - lastClick.at.y) < 4;
-  const quick = Date.now() - lastClick.time < DOUBLE; // a double click speaks of one box
-  lastClick = { at: start, time: Date.now() };
+/**
+ * @param {Point} start  screen
+ * @param {Box[]} stack
+ * @param {Box | undefined} held
+ * @param {boolean} adds
+ * @param {boolean} double  the second of two quick clicks, which speak of one box
+ */
+function clicked(start, stack, held, adds, double) {
+  const again = Math.hypot(start.x - lastClick.x, start.y - lastClick.y) < 4;
+  lastClick = start;
   if (adds) {
     if (stack[0]) toggle(stack[0].id);
   } else if (!stack.length) select([]);
   // The same place once more: the next larger box under the pointer.
-  else if (held && again && !quick) select([stack[(stack.indexOf(held) + 1) % stack.length].id]);
+  else if (held && again && !double) select([stack[(stack.indexOf(held) + 1) % stack.length].id]);
   else if (held && !again) select([stack[0].id]);
 }

@@ -2,7 +2,7 @@
 import * as D from "./doc.js";
 import { h } from "./dom.js";
 import { remove, duplicate, toggleLock } from "./editing.js";
-import { button, choice, number, press, valueOf } from "./fields.js";
+import { alsoSaid, button, choice, number, press, valueOf } from "./fields.js";
 import { icon } from "./icons.js";
 import { dropMenu, openMenu, relateSelected, relationMenu } from "./menus.js";
 import { requestPanel } from "./request_panel.js";
@@ -48,7 +48,10 @@ function oneBox(box, state) {
       oninput: (/** @type {Event} */ e) => edit((d) => D.named(d, box.id, valueOf(e).trim()), { tag: `name ${box.id}` }),
     })),
     h("div", { class: "line" }, h("span", {}, "Label"), labelChoice(box), states(box, "label")),
+    orLabels(box),
     h("div", { class: "sides" }, D.SIDES.map((side) => sideField(box, side, wrong(side)))),
+    state.features.shapes && shapeFields(box, wrong),
+    keptHint(box),
     problems.length > 0 && h("ul", { class: "problems", role: "alert" }, problems.map((p) => h("li", {}, p.message))),
     h("div", { class: "row" },
       press([icon("relate"), "To the canvas…"],
@@ -63,6 +66,43 @@ function labelChoice(box) {
   const labels = (model()?.labels ?? []).map((label) => [label.name, label.name]);
   if (!labels.some(([name]) => name === box.label)) labels.unshift([box.label, `${box.label} (unknown)`]);
   return choice("Label", box.label, labels, (label) => edit((d) => D.labelled(d, [box.id], label)), { id: "field-label" });
+}
+
+/** Labels that the model may choose from. @param {Box} box */
+function orLabels(box) {
+  const more = (box.choices ?? []).filter((label) => label !== box.label);
+  const rest = (model()?.labels ?? []).filter((label) => label.name !== box.label && !more.includes(label.name));
+  const put = (/** @type {string} */ label) => edit((d) => D.chosen(d, box.id, label));
+  return h("div", { class: "row ors", role: "group", "aria-label": "Or another label" },
+    more.map((label) => press([`or ${label}`, icon("close", { class: "icon small" })], () => put(label),
+      { key: label, title: `Not ${label}`, "aria-label": `Not ${label}`, disabled: box.locked })),
+    press(more.length ? "or…" : "Or another label…", (e) => dropMenu(e, rest.map(({ name }) => ({ text: name, act: () => put(name) })), "Or another label"),
+      { key: "more", class: "quiet", "aria-haspopup": "menu", disabled: box.locked, title: "The model chooses among these labels" }));
+}
+
+/** Wished area and shape, in what people measure: percent of the canvas, and width by height. @param {Box} box @param {(field: string) => string | null} wrong */
+function shapeFields(box, wrong) {
+  const { width, height } = doc().canvas;
+  /** @param {"area" | "aspect"} field @param {(typed: number) => number} share */
+  const put = (field, share) => (/** @type {string} */ text) =>
+    edit((d) => D.shaped(d, box.id, field, Number(text) > 0 ? share(Number(text)) : null));
+  const short = (/** @type {number} */ value) => String(Number(value.toPrecision(4)));
+  const more = (/** @type {string} */ field) => ({ id: `field-${field}`, min: 0, step: "any", placeholder: "any", disabled: box.locked, "aria-invalid": wrong(field) });
+  return h("div", { class: "pair" },
+    h("label", { title: "Wished area, in percent of the canvas; met within 10 %" }, h("span", {}, "Area %"),
+      number("Area in percent of the canvas", box.area ? short(box.area * 100) : "", put("area", (v) => v / 100), more("area"))),
+    h("label", { title: "Wished width divided by height, such as 1.78 for 16:9; met within 10 %" }, h("span", {}, "W : H"),
+      number("Width divided by height", box.aspect ? short(width / height / box.aspect) : "", put("aspect", (v) => width / height / v), more("aspect"))));
+}
+
+/** What the opened request says of a box and no panel shows. @param {Box} box */
+function keptHint(box) {
+  const abouts = Object.entries(box.said ?? {}).filter(([, v]) => typeof v === "object");
+  const told = abouts.flatMap(([key, { about, within, ...more }]) => (Object.keys(more).length ? [`${key} ${JSON.stringify(more)}`] : []));
+  return [
+    told.length > 0 && h("p", { class: "hint" }, `The opened request also says: ${told.join("; ")}.`),
+    alsoSaid(box.kept ?? {}, () => edit((d) => D.changed(d, [box.id], (b) => ({ ...b, kept: {} })))),
+  ];
 }
 
 /** Which other box; then how. @param {Box} box */
@@ -124,7 +164,8 @@ function manyBoxes(boxes, state) {
     h("div", { class: "row" },
       press([icon("relate"), "Relate…"], relateSelected, { "aria-haspopup": "menu", disabled: boxes.length !== 2, title: "Relate the two (L)" }),
       state.features.groups && GROUPS.map((kind) =>
-        press([icon(kind), kind[0].toUpperCase() + kind.slice(1)], () => edit((d) => D.grouped(d, ids, kind)), { key: kind }))),
+        press([icon(kind), kind[0].toUpperCase() + kind.slice(1)], () => edit((d) => D.grouped(d, ids, kind)), { key: kind })),
+      state.features.order && press([icon("down"), "Reading order"], () => edit((d) => D.ordered(d, ids)), { key: "order", title: "They are read in the order in which they stand" })),
     h("div", { class: "row keep" },
       KEEP.filter(([is]) => state.features.relations.has(is)).map(([is, text]) => press(text, () => keep(is), { key: is }))),
     h("h3", {}, "All values are"),

@@ -44,7 +44,8 @@ export function checked(data) {
       typeof b?.id === "string" && typeof b.label === "string" && b.wish && [b.x, b.y, b.w, b.h].every(number));
   if (!right) return null;
   const groups = Array.isArray(doc.groups) ? doc.groups.filter((/** @type {any} */ g) => Array.isArray(g?.of)) : [];
-  return { doc: { ...blank("", doc.canvas), ...doc, groups }, seed: number(data.seed) ? data.seed : 0 };
+  const order = Array.isArray(doc.order) ? doc.order : [];
+  return { doc: { ...blank("", doc.canvas), ...doc, groups, order }, seed: number(data.seed) ? data.seed : 0 };
 }
 
 /** @param {object} extra  settings of the page @param {Saved} saved @param {string} hash */

@@ -18,6 +18,7 @@ import { featuresOf } from "./request.js";
 import { commit, doc, get, listen, say, set } from "./store.js";
 import { topbar } from "./topbar.js";
 import { targets } from "./targets.js";
+import { underWay } from "./under_way.js";
 import { drawCanvas } from "./view.js";
 import { fit } from "./zoom.js";
 
@@ -29,6 +30,7 @@ let due = false;
 function draw() {
   if (due) return;
   due = true;
+  underWay("draw", true);
   requestAnimationFrame(() => {
     due = false;
     const state = get();
@@ -40,6 +42,7 @@ function draw() {
     drawCanvas(state);
     status(state);
     if (gliding()) draw();
+    else underWay("draw", due);
   });
 }
 
@@ -50,7 +53,7 @@ function status(state) {
   root.dataset.theme = dark ? "dark" : "light";
   root.dataset.tool = state.tool;
   root.dataset.sheet = state.sheet;
-  root.dataset.busy = state.busy;
+  underWay("run", state.busy !== "");
   part("banner").hidden = !state.away;
   const note = part("note");
   note.hidden = !state.note;
@@ -77,18 +80,29 @@ let ours = "";
 /** Into the address and the browser's memory, a moment later. */
 function keep() {
   clearTimeout(keeping);
-  keeping = setTimeout(async () => {
-    const { seed, theme, live } = get();
-    const saved = { doc: doc(), seed };
-    ours = await encode(saved);
+  underWay("keep", true);
+  const mine = (keeping = setTimeout(async () => {
+    const code = await encode({ doc: doc(), seed: get().seed });
+    if (keeping !== mine) return; // a later change is kept instead
+    ours = code;
     history.replaceState(null, "", `#r=${ours}`);
-    remember({ theme, live }, saved, ours);
-  }, 150);
+    memorise();
+    keeping = undefined;
+    underWay("keep", false);
+  }, 150));
+}
+
+/** The code in the page's address. */
+const linked = () => /[#&]r=([\w-]+)/.exec(location.hash)?.[1];
+
+function memorise() {
+  const { seed, theme, live } = get();
+  remember({ theme, live }, { doc: doc(), seed }, linked() ?? "");
 }
 
 /** @returns {Promise<import("./link.js").Saved | null>} */
 async function fromHash() {
-  const code = /[#&]r=([\w-]+)/.exec(location.hash)?.[1];
+  const code = linked();
   if (!code || code === ours) return null;
   const found = await decode(code);
   if (!found) say("The link is damaged; your last work is shown instead.", "bad");
@@ -112,10 +126,9 @@ async function connect() {
 async function start() {
   const stored = recall();
   const memory = checked(stored);
-  const linked = await fromHash();
-  const code = /[#&]r=([\w-]+)/.exec(location.hash)?.[1];
+  const shared = await fromHash();
   // The address holds no picture; the browser's memory of the same document does.
-  const saved = linked && stored?.hash === code && memory ? memory : (linked ?? memory);
+  const saved = shared && stored?.hash === linked() && memory ? memory : (shared ?? memory);
   if (saved) set({ history: begin(saved.doc), seed: saved.seed });
   else set({ history: begin(blank("", { width: 390, height: 844 })) });
   if (stored?.theme) set({ theme: stored.theme });
@@ -138,10 +151,14 @@ async function start() {
       fit();
     }
   });
+  part("note").addEventListener("click", () => set({ note: null }));
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => { event.preventDefault(); void openFiles(event.dataTransfer?.files ?? []); });
+  // What changed in the last moment is kept, too.
+  addEventListener("pagehide", () => { if (keeping !== undefined) memorise(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   await connect();
+  underWay("start", false);
 }
 
 void start();

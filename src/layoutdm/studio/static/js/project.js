@@ -6,6 +6,7 @@ import { blank } from "./doc.js";
 import { download, layoutDoc, open } from "./files.js";
 import { recordOf } from "./request.js";
 import { commit, doc, get, model, say, set } from "./store.js";
+import { underWay } from "./under_way.js";
 import { fit } from "./zoom.js";
 
 export const FORMATS = [
@@ -27,6 +28,7 @@ export function fresh() {
 
 /** @param {Iterable<File>} files */
 export async function openFiles(files) {
+  underWay("open", true);
   for (const file of files) {
     try {
       const found = await open(file, doc());
@@ -37,12 +39,14 @@ export async function openFiles(files) {
       } else {
         begin({ ...found.doc, model: known(found.doc.model) });
         if (found.kind === "project") set({ seed: found.seed });
+        else if (found.lost.length) throw new Error(`${file.name}: wishes for ${found.lost.join(", ")} were left out; no element has that name.`);
       }
       say(`${file.name} opened.`);
     } catch (error) {
       say(error instanceof Error ? error.message : String(error), "bad");
     }
   }
+  underWay("open", false);
 }
 
 /** @param {string} name  a model that this server may not have */

@@ -1,6 +1,6 @@
 /** From a document to the request that the server understands, and back from its paths. */
 import { cut } from "./geometry.js";
-import { SIDES } from "./doc.js";
+import { AXES, SIDES } from "./doc.js";
 
 /** @typedef {import("./types.js").Doc} Doc */
 /** @typedef {import("./types.js").Box} Box */
@@ -14,12 +14,12 @@ import { SIDES } from "./doc.js";
 /**
  * What this server's requests may hold; read from its schema, so that the page offers no more.
  * @typedef {{canvas: boolean, groups: boolean, margins: boolean, left: boolean, gap: boolean,
- *   relations: ReadonlySet<string>}} Features
+ *   order: boolean, unit: boolean, shapes: boolean,   relations: ReadonlySet<string>}} Features
  */
 
 /** @type {Features} */
 export const PLAIN = {
-  canvas: false, groups: false, margins: false, left: false, gap: false,
+  canvas: false, groups: false, margins: false, left: false, gap: false, order: false, unit: false, shapes: false,
   relations: new Set([
     "above", "below", "left_of", "right_of", "overlapping", "smaller", "equal_size", "larger",
     "top", "middle", "bottom",
@@ -35,6 +35,7 @@ export function featuresOf(schema) {
   return {
     canvas: "canvas" in whole, groups: "groups" in whole, margins: "margins" in whole,
     left: "left" in (parts.ElementSpec?.properties ?? {}), gap: "gap" in relation,
+    order: "reading_order" in whole, unit: "unit" in whole, shapes: "area" in (parts.ElementSpec?.properties ?? {}),
     relations: names ? new Set(names) : PLAIN.relations,
   };
 }
@@ -93,16 +94,21 @@ export function asked(doc, mode, features, selected = new Set()) {
   const there = new Set(boxes.map((box) => box.id));
   const relations = doc.relations.filter((r) => there.has(r.of) && (r.to === "canvas" || there.has(r.to)));
   const groups = features.groups ? doc.groups.filter((g) => g.of.every((id) => there.has(id))) : [];
-  const needed = new Set([...relations.flatMap((r) => [r.of, r.to]), ...groups.flatMap((g) => g.of)]);
+  const order = features.order ? doc.order.filter((id) => there.has(id)) : [];
+  const needed = new Set([...relations.flatMap((r) => [r.of, r.to]), ...groups.flatMap((g) => g.of), ...order]);
   /** @param {string} id */
   const nameOf = (id) => doc.boxes.find((b) => b.id === id)?.name || id;
 
   /** @type {Record<string, any>} */
-  const spec = {};
+  const spec = { ...doc.kept };
   if (boxes.length) {
     spec.elements = boxes.map((box) => {
       const wish = (/** @type {Side | "label"} */ field) => wishIn(box, mode, selected, field);
-      return element(doc, box, wish, needed.has(box.id) ? nameOf(box.id) : box.name, features);
+      const still = box.locked || mode === "complete" || mode === "refine" || (mode === "rest" && selected.has(box.id));
+      const values = { ...element(doc, box, wish, features), ...(still ? {} : shapeOf(box)) };
+      const said = mode === "generate" && !box.locked ? saidOver(values, box.said ?? {}) : values;
+      const name = needed.has(box.id) ? nameOf(box.id) : box.name;
+      return { ...(name ? { name } : {}), ...inUnit(said, doc, 1), ...box.kept };
     });
     spec.more = mode === "complete" ? true : mode === "refine" ? false : doc.more;
   }
@@ -110,16 +116,70 @@ export function asked(doc, mode, features, selected = new Set()) {
   if (relations.length) {
     spec.relations = relations.map((r) => {
       const to = r.to === "canvas" ? r.to : nameOf(r.to);
-      return { of: nameOf(r.of), is: r.is, to, ...gapOf(r, doc, features) };
+      return { of: nameOf(r.of), is: r.is, to, ...gapOf(r, doc, features), ...r.kept };
     });
   }
-  if (groups.length) spec.groups = groups.map((g) => groupSpec(g, g.of.map(nameOf), doc));
+  if (groups.length) spec.groups = groups.map((g) => groupSpec(g, nameOf, doc));
+  if (order.length > 1) spec.reading_order = order.map(nameOf);
   if (features.canvas) spec.canvas = { ...doc.canvas };
-  if (features.margins && doc.margin) {
+  if (features.unit && doc.unit === "px") spec.unit = "px";
+  if (features.margins && (doc.margins !== null || doc.margin)) {
     const [x, y] = [share(doc.margin / doc.canvas.width), share(doc.margin / doc.canvas.height)];
-    spec.margins = { left: x, top: y, right: x, bottom: y };
+    spec.margins = marginsIn(doc.margins ?? { left: x, top: y, right: x, bottom: y }, doc, 1);
   }
-  return { spec, index: { elements: boxes.map((b) => b.id), relations: relations.map((r) => r.id), groups: groups.map((g) => g.id) } };
+  return {
+    spec,
+    index: { elements: boxes.map((b) => b.id), relations: relations.map((r) => r.id), groups: groups.map((g) => g.id), order: order.length > 1 ? ["order"] : [] },
+  };
+}
+
+/** @param {number} value */
+const neat = (value) => Math.round(value * 1e6) / 1e6;
+
+/**
+ * The values of an element from shares to the unit of the request (way 1), or back (way -1).
+ * @param {Record<string, any>} values
+ * @param {Doc} doc
+ * @param {1 | -1} way
+ */
+export function inUnit(values, doc, way) {
+  if (doc.unit !== "px") return values;
+  const { width, height } = doc.canvas;
+  /** @type {Record<string, number>} */
+  const scale = { area: width * height, aspect_ratio: height / width };
+  AXES.forEach((axis, i) => axis.forEach((key) => { scale[key] = i ? height : width; }));
+  /** @param {number} v @param {string} key */
+  const put = (v, key) => (way === 1 ? neat(v * scale[key]) : v / scale[key]);
+  return Object.fromEntries(Object.entries(values).map(([key, v]) => {
+    if (!(key in scale)) return [key, v];
+    if (typeof v === "number") return [key, put(v, key)];
+    if (typeof v?.about !== "number") return [key, v];
+    return [key, { ...v, about: put(v.about, key), ...(typeof v.within === "number" ? { within: put(v.within, key) } : {}) }];
+  }));
+}
+
+/** Margins from shares to the unit of the request, or back. @param {any} margins @param {Doc} doc @param {1 | -1} way */
+export function marginsIn(margins, doc, way) {
+  if (doc.unit !== "px") return margins;
+  const sides = typeof margins === "number" ? { left: margins, top: margins, right: margins, bottom: margins } : margins;
+  const out = inUnit(sides, doc, way);
+  return way === 1 && Object.keys(out).length === 4 && new Set(Object.values(out)).size === 1 ? out.left : out;
+}
+
+/** Wishes for the label, the area and the shape. @param {Box} box */
+const shapeOf = (box) => ({
+  ...(box.wish.label !== "free" && (box.choices?.length ?? 0) > 1 ? { label: [...(box.choices ?? [])] } : {}),
+  ...(box.area ? { area: box.area } : {}), ...(box.aspect ? { aspect_ratio: box.aspect } : {}),
+});
+
+/**
+ * What an opened request said of an axis stands until a hand touches it, wherever boxes lie now.
+ * @param {Record<string, any>} values
+ * @param {Record<string, any>} said
+ */
+function saidOver(values, said) {
+  const over = AXES.filter((axis) => axis.some((key) => key in said)).flat();
+  return { ...Object.fromEntries(Object.entries(values).filter(([key]) => !over.includes(key))), ...said };
 }
 
 const SPEC_FIELD = { x: "x", y: "y", w: "width", h: "height" };
@@ -128,14 +188,12 @@ const SPEC_FIELD = { x: "x", y: "y", w: "width", h: "height" };
  * @param {Doc} doc
  * @param {Box} box
  * @param {(field: Side | "label") => Wish} wish
- * @param {string} name
  * @param {Features} features
  */
-function element(doc, box, wish, name, features) {
+function element(doc, box, wish, features) {
   const at = shares(doc, box);
   /** @type {Record<string, any>} */
   const out = {};
-  if (name) out.name = name;
   if (wish("label") !== "free") out.label = box.label;
   for (const side of SIDES) {
     const how = wish(side);
@@ -152,24 +210,26 @@ function element(doc, box, wish, name, features) {
 /** @param {import("./types.js").Relation} r @param {Doc} doc @param {Features} features */
 function gapOf(r, doc, features) {
   if (!features.gap || r.gap === undefined || !GAPPED.has(r.is)) return {};
-  return { gap: share(r.gap / (r.is === "above" || r.is === "below" ? doc.canvas.height : doc.canvas.width)) };
+  return { gap: doc.unit === "px" ? neat(r.gap) : share(r.gap / (r.is === "above" || r.is === "below" ? doc.canvas.height : doc.canvas.width)) };
 }
 
 /** Relations that may say how far. */
 export const GAPPED = new Set(["above", "below", "left_of", "right_of"]);
 
-/** @param {import("./types.js").Group} group @param {string[]} names @param {Doc} doc */
-function groupSpec(group, names, doc) {
+/** @param {import("./types.js").Group} group @param {(id: string) => string} nameOf @param {Doc} doc */
+function groupSpec(group, nameOf, doc) {
+  const names = group.of.map(nameOf);
   /** @type {Record<string, any>} */
-  const out = {};
-  if (group.kind === "grid") {
+  const out = { ...group.kept };
+  if (group.cells) out.grid = group.cells.map((row) => row.map((id) => id && nameOf(id)));
+  else if (group.kind === "grid") {
     const n = Math.max(1, group.columns);
     const rows = Math.ceil(names.length / n);
     out.grid = Array.from({ length: rows }, (_, r) => Array.from({ length: n }, (_, c) => names[r * n + c] ?? null));
   } else out[group.kind] = names;
   const whole = group.kind === "row" ? doc.canvas.width : doc.canvas.height;
   if (group.gap === "equal") out.gap = "equal";
-  else if (group.gap !== "") out.gap = share(Number(group.gap) / whole);
+  else if (group.gap !== "") out.gap = doc.unit === "px" ? neat(Number(group.gap)) : share(Number(group.gap) / whole);
   if (group.align) out.align = group.align;
   if (group.same) out.same = group.same;
   return out;
@@ -180,6 +240,7 @@ function count(doc, least) {
   const min = Math.max(doc.least ?? 0, least);
   const max = doc.most === null ? null : Math.max(doc.most, min);
   if (!min && max === null) return {};
+  if (min && min === max) return { number_of_elements: min };
   return { number_of_elements: { ...(min ? { min } : {}), ...(max === null ? {} : { max }) } };
 }
 
@@ -190,6 +251,7 @@ function count(doc, least) {
  * @returns {string}
  */
 export function idAt(path, index) {
+  if (path.startsWith("reading_order")) return "order";
   const found = /^(elements|relations|groups)(?:\[(\d+)\]|\.(\d+))/.exec(path);
   if (!found) return "";
   const list = index[/** @type {keyof Index} */ (found[1])];
@@ -199,7 +261,7 @@ export function idAt(path, index) {
 /** The field of a box that a path speaks of, or "". @param {string} path */
 export function fieldAt(path) {
   const name = /^elements(?:\[\d+\]|\.\d+)\.(\w+)/.exec(path)?.[1] ?? "";
-  return { width: "w", height: "h", x: "x", y: "y", left: "x", right: "x", top: "y", bottom: "y", label: "label", name: "name" }[name] ?? "";
+  return { width: "w", height: "h", x: "x", y: "y", left: "x", right: "x", top: "y", bottom: "y", label: "label", name: "name", area: "area", aspect_ratio: "aspect" }[name] ?? "";
 }
 
 /**

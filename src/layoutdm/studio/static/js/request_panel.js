@@ -1,7 +1,7 @@
 /** The request as a whole: model, canvas, how many elements, the traced image, what is wrong. */
 import { resized } from "./doc.js";
 import { h } from "./dom.js";
-import { button, choice, line, number, slider, tick } from "./fields.js";
+import { alsoSaid, button, choice, line, number, slider, tick } from "./fields.js";
 import { PRESETS } from "./presets.js";
 import { changeModel } from "./project.js";
 import { edit, model } from "./store.js";
@@ -18,8 +18,11 @@ export function requestPanel(state, now) {
     canvasFields(now),
     tick("The model may add elements", now.more, (more) => edit((d) => ({ ...d, more }))),
     h("div", { class: "pair" }, count(now, "least"), count(now, "most")),
-    state.features.margins && line("Margin", number("Margin to the canvas in pixels", now.margin,
-      (text) => edit((d) => ({ ...d, margin: Math.max(0, Number(text) || 0) })), { min: 0 })),
+    state.features.margins && line("Margin", number("Margin to the canvas in pixels", now.margins === null ? now.margin : "",
+      (text) => edit((d) => ({ ...d, margin: Math.max(0, Number(text) || 0), margins: null })), { min: 0, placeholder: "as in the request" })),
+    state.features.unit && line("Export in", choice("Numbers of the request", now.unit, [["share", "shares of the canvas"], ["px", "pixels"]],
+      (unit) => edit((d) => ({ ...d, unit: unit === "px" ? "px" : "share" })))),
+    alsoSaid(now.kept, () => edit((d) => ({ ...d, kept: {} }))),
     pictureFields(now),
     otherProblems(state, now));
 }

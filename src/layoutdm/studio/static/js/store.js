@@ -68,7 +68,8 @@ export const listen = (listener) => void listeners.push(listener);
 export function commit(next, { tag = "", selected } = {}) {
   const there = new Set(next.boxes.map((box) => box.id));
   const chosen = [...(selected ?? state.selected)].filter((id) => there.has(id));
-  set({ history: past.commit(state.history, next, tag), draft: null, guides: [], marquee: null, selected: new Set(chosen) });
+  const note = state.note?.kind === "bad" ? null : state.note;
+  set({ history: past.commit(state.history, next, tag), draft: null, guides: [], marquee: null, selected: new Set(chosen), note });
 }
 
 /** @param {(doc: Doc) => Doc} change @param {{tag?: string, selected?: Iterable<string>}} [how] */
@@ -92,11 +93,15 @@ export const select = (ids) => set({ selected: new Set(ids) });
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
-/** A short message at the foot of the page. @param {string} text @param {"good" | "bad"} [kind] */
+/**
+ * A short message at the foot of the page. A bad one stays until it is clicked away or something changes: nobody
+ * should have to read quickly what went wrong.
+ * @param {string} text @param {"good" | "bad"} [kind]
+ */
 export function say(text, kind = "good") {
   clearTimeout(timer);
   set({ note: { text, kind } });
-  timer = setTimeout(() => set({ note: null }), kind === "bad" ? 9000 : 4000);
+  if (kind === "good") timer = setTimeout(() => set({ note: null }), 4000);
 }
 
 /** What is drawn next: the label that was chosen, if this model knows it. */

@@ -19,11 +19,18 @@
  * @property {Record<Side | "label", Wish>} wish
  * @property {boolean} locked
  * @property {boolean} made  drawn by the model and not touched since
+ * @property {readonly string[]} [choices]  labels to choose from; none or one: only `label`
+ * @property {number | null} [area]  wished width times height, in shares
+ * @property {number | null} [aspect]  wished height by width, in shares
+ * @property {Record<string, any>} [said]  places and sizes as an opened request said them, in
+ *   shares; what a hand touches is said anew
+ * @property {Record<string, any>} [kept]  what else the opened request said
  *
- * @typedef {{id: string, of: string, is: string, to: string, gap?: number}} Relation  `to` may be
- *   "canvas"; the gap is in pixels
+ * @typedef {{id: string, of: string, is: string, to: string, gap?: number, kept?: Record<string, any>}}
+ *   Relation  `to` may be "canvas"; the gap is in pixels
  * @typedef {{id: string, kind: "column" | "row" | "grid", of: readonly string[], columns: number,
- *   gap: string, align: string, same: string}} Group  the gap is "", "equal" or pixels
+ *   gap: string, align: string, same: string, cells?: readonly (readonly (string | null)[])[],
+ *   kept?: Record<string, any>}} Group  the gap is "", "equal" or pixels; cells: of an opened grid
  * @typedef {{href: string, opacity: number}} Picture  an image to trace over
  *
  * @typedef {object} Doc
@@ -37,6 +44,10 @@
  * @property {number | null} most
  * @property {number} within  how far from the draft, as a share of the canvas
  * @property {number} margin  pixels that elements stay from the canvas's edges; 0: none
+ * @property {any} margins  those of an opened request, in shares, or null
+ * @property {readonly string[]} order  boxes in the order in which they are to be read
+ * @property {"share" | "px"} unit  of the numbers of the request
+ * @property {Record<string, any>} kept  what else an opened request said
  * @property {Picture | null} picture
  *
  * @typedef {{name: string, count: number | null, aliases: string[]}} Label
@@ -49,7 +60,7 @@
  * @typedef {{id: string, width: number, height: number, labels: string[], boxes: number[][],
  *   metadata?: Record<string, any>, report?: Report, trace?: Frame[]}} LayoutRecord
  *
- * @typedef {{elements: string[], relations: string[], groups: string[]}} Index  ids by place
+ * @typedef {{elements: string[], relations: string[], groups: string[], order: string[]}} Index  ids by place
  * @typedef {{spec: Record<string, any>, index: Index}} Asked
  * @typedef {"generate" | "rest" | "complete" | "refine"} Mode
  * @typedef {{mode: Mode, seed: number, base: Doc, asked: Asked, results: LayoutRecord[],

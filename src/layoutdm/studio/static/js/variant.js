@@ -43,6 +43,7 @@ export function taken(base, result, index, before = base.boxes) {
     ...base, boxes,
     relations: base.relations.filter((r) => there.has(r.of) && (r.to === "canvas" || there.has(r.to))),
     groups: base.groups.filter((g) => g.of.every((id) => there.has(id))),
+    order: base.order.filter((id) => there.has(id)),
   };
 }
 

@@ -23,7 +23,7 @@ export function reportNow(state) {
 export function verdictOf(state, id) {
   const now = reportNow(state);
   const index = now?.asked.index;
-  if (!now || !index || ![...index.relations, ...index.groups, ...index.elements].includes(id)) {
+  if (!now || !index || ![...index.relations, ...index.groups, ...index.elements, ...index.order].includes(id)) {
     return { kind: "unknown", text: "not tried yet" };
   }
   const missed = now.report.missed.find((m) => idAt(m.path, index) === id);

@@ -6,7 +6,7 @@ import { GAPPED, idAt } from "./request.js";
 import { edit, select } from "./store.js";
 import { button, choice, number } from "./fields.js";
 import { reportNow, verdictOf } from "./verdict.js";
-import { groupText, missText, relationText } from "./words.js";
+import { groupText, missText, orderText, relationText } from "./words.js";
 
 /** @typedef {import("./store.js").State} State */
 /** @typedef {import("./types.js").Doc} Doc */
@@ -17,14 +17,16 @@ export function wishList(state, doc, of) {
   const about = (/** @type {readonly string[]} */ ids) => !of || ids.some((id) => of.includes(id));
   const relations = doc.relations.filter((r) => about([r.of, r.to]));
   const groups = doc.groups.filter((g) => about(g.of));
+  const order = doc.order.length > 1 && about(doc.order);
   return h("section", { key: "wishes", class: "wishes" },
     h("h2", {}, "Wishes", summary(state)),
-    relations.length + groups.length === 0 && h("p", { class: "hint" }, of
+    relations.length + groups.length === 0 && !order && h("p", { class: "hint" }, of
       ? "Drag from the dot beside a box to another box to say how they relate."
       : "Select a box and drag from the dot beside it to another, or select two and press L."),
     h("ul", { "aria-label": "Wishes" },
       relations.map((r) => line(state, r.id, relationText(doc, r), [r.of, r.to], of && state.features.gap && GAPPED.has(r.is) ? gapField(r) : null)),
-      groups.map((g) => line(state, g.id, groupText(doc, g), g.of, groupFields(g)))),
+      groups.map((g) => line(state, g.id, groupText(doc, g), g.of, groupFields(g))),
+      order && line(state, "order", orderText(doc), doc.order, orderFields(doc))),
     missedFields(state));
 }
 
@@ -64,6 +66,20 @@ function gapField(r) {
   return h("label", {}, "Gap ", number("Gap in pixels", r.gap ?? "", put, { min: 0, placeholder: "any" }), " px");
 }
 
+/** Each of them one place earlier. @param {Doc} doc */
+function orderFields(doc) {
+  const earlier = (/** @type {number} */ i) => edit((d) => {
+    const order = [...d.order];
+    [order[i - 1], order[i]] = [order[i], order[i - 1]];
+    return { ...d, order };
+  });
+  return h("ol", { "aria-label": "Reading order" }, doc.order.map((id, i) => {
+    const box = doc.boxes.find((b) => b.id === id);
+    const name = box ? title(box) : "?";
+    return h("li", { key: id }, h("span", {}, name), i > 0 && button("up", `Read ${name} earlier`, () => earlier(i)));
+  }));
+}
+
 /** @type {readonly [string, string][]} */
 const GAPS = [["equal", "equal gaps"], ["", "any gaps"], ["0", "no gaps"], ["8", "8 px"], ["16", "16 px"], ["24", "24 px"]];
 /** @type {readonly [string, string][]} */
@@ -77,7 +93,7 @@ function groupFields(g) {
   /** @type {[string, string][]} */
   const aligns = ALIGNS[g.kind].map((name) => [name, name]);
   return [
-    choice("Gaps", g.gap, GAPS, put("gap")),
+    choice("Gaps", g.gap, GAPS.some(([gap]) => gap === g.gap) ? GAPS : [...GAPS, [g.gap, `${Math.round(Number(g.gap) * 10) / 10} px`]], put("gap")),
     aligns.length > 0 && choice("Alignment", g.align, [["", "not aligned"], ...aligns], put("align")),
     choice("Same", g.same, SAME, put("same")),
   ];
@@ -93,7 +109,7 @@ function fieldText(m, index, doc) {
 /** Missed values of boxes, such as a draft that was left too far. @param {State} state */
 function missedFields(state) {
   const now = reportNow(state);
-  const rest = (now?.report.missed ?? []).filter((m) => !/^(relations|groups)/.test(m.path));
+  const rest = (now?.report.missed ?? []).filter((m) => !/^(relations|groups|reading_order)/.test(m.path));
   if (!now || !rest.length) return null;
   return h("ul", { class: "rest", "aria-label": "Missed values" }, rest.map((m) => h("li", { class: "missed" },
     h("span", { class: "sign", "aria-hidden": "true" }, icon("miss", { class: "icon small" })),

@@ -41,15 +41,18 @@ const called = (doc, id) => {
 
 /** @param {Doc} doc @param {Relation} r */
 export const relationText = (doc, r) =>
-  `${called(doc, r.of)} ${said(r.is)} ${called(doc, r.to)}${r.gap === undefined ? "" : `, ${r.gap} px apart`}`;
+  `${called(doc, r.of)} ${said(r.is)} ${called(doc, r.to)}${r.gap === undefined ? "" : `, ${Math.round(r.gap * 10) / 10} px apart`}${r.kept?.strength === undefined ? "" : ", softly"}`;
 
 /** @param {Doc} doc @param {Group} g */
 export function groupText(doc, g) {
-  const gap = g.gap === "equal" ? ", equal gaps" : g.gap ? `, gaps of ${g.gap} px` : "";
+  const gap = g.gap === "equal" ? ", equal gaps" : g.gap ? `, gaps of ${Math.round(Number(g.gap) * 10) / 10} px` : "";
   const align = g.align ? `, aligned ${g.align}` : "";
   const same = g.same ? `, same ${g.same}` : "";
   return `${g.kind} of ${g.of.map((id) => called(doc, id)).join(", ")}${gap}${align}${same}`;
 }
+
+/** @param {Doc} doc */
+export const orderText = (doc) => `read in order: ${doc.order.map((id) => called(doc, id)).join(", ")}`;
 
 /** @param {import("./types.js").Box} box */
 export function boxText(box) {
