@@ -19,7 +19,7 @@ from layoutdm.relations.measures import (
 from layoutdm.settle.rows import CLEAR, Floats, Rows
 from layoutdm.spec import Condition
 
-INSIDE, SLIVER, ALIKE, TOUCH = 4.0, 15.0, 2.0, 2.0  # weights
+INSIDE, SLIVER, ALIKE, TOUCH = 4.0, 60.0, 2.0, 2.0  # weights
 STRETCH = 2.0  # by which factor sizes change before it costs more
 WITHIN = 0.005  # how far a box may stick out of one that it was drawn in
 EQUAL = 1e-6  # values that differ by less were drawn equal

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from layoutdm.plan.batch import Batch
-from layoutdm.settle import has_wishes
 from layoutdm.terms.allowed import Allowed
 from layoutdm.terms.apart import Apart, KeepApart
 from layoutdm.terms.canvas import OnCanvas
 from layoutdm.terms.energies import Relaxation
 from layoutdm.terms.near import Near
-from layoutdm.terms.possible import Possible
+from layoutdm.terms.possible import Possible, pins
 from layoutdm.terms.related import Related
 from layoutdm.terms.room import LeaveRoom
 from layoutdm.terms.rows import Rows, State, Term, View
@@ -68,7 +67,7 @@ def usual_terms(
     terms: list[Term] = [Allowed(batch)]
     if not options.published:
         terms.append(OnCanvas(bins))
-    if options.relations == "hold" and any(has_wishes(one) for one in batch.conditions):
+    if options.relations == "hold" and any(pins(one) for one in batch.conditions):
         terms.append(Possible(batch, bins, in_turn=in_turn))
     if any(np.isfinite(condition.about).any() for condition in batch.conditions):
         terms.append(Near(batch, bins.centres))
