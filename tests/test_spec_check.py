@@ -60,6 +60,52 @@ def test_one_element(element: dict[str, Any], path: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("element", "path", "says"),
+    [
+        ({"x": 500}, "x", "500 px leaves no room on the canvas; it must be a centre between 0 and "
+         "400 px"),
+        ({"height": 900}, "height", "900 px leaves no room on the canvas; it must be more than 0 "
+         "and at most 800 px"),
+        ({"right": 410, "width": 20}, "right", "410 px lies outside the canvas; it must be within "
+         "0 to 400 px"),
+        ({"y": 790, "height": 40}, "y", "y 790 px with height 40 px spans 770 px to 810 px, which "
+         "leaves the canvas; 0 to 800 px would be right"),
+        ({"left": 20, "right": 100, "width": 90}, "width", "left 20 px and right 100 px and width "
+         "90 px contradict each other"),
+        ({"y": {"about": 900}}, "y.about", "900 px lies outside the canvas"),
+        ({"area": 400_000}, "area", "at most 320000 square px, the whole canvas"),
+        ({"width": 40, "height": 40, "aspect_ratio": 3}, "aspect_ratio", "(height / width) 3 with "
+         "width 40 px and height 40 px"),
+    ],
+)  # fmt: skip
+def test_requests_in_pixels_are_answered_in_pixels(
+    element: dict[str, Any], path: str, says: str
+) -> None:
+    canvas = {"width": 400, "height": 800}
+    got = found({"unit": "px", "canvas": canvas, "elements": [element]})
+    assert says in got[f"elements[0].{path}"]
+
+
+def test_gaps_in_pixels_are_told_in_pixels() -> None:
+    got = found(
+        {
+            "unit": "px",
+            "canvas": {"width": 400, "height": 800},
+            "elements": [
+                {"name": "a", "y": 700, "height": 60},
+                {"name": "b", "height": 60},
+                {"name": "c", "width": 300},
+                {"name": "d", "width": 90},
+            ],
+            "relations": [{"of": "b", "is": "below", "to": "a", "gap": 24}],
+            "groups": [{"row": ["c", "d"], "gap": 16}],
+        }
+    )
+    assert "'b below a by 24 px'" in got["relations[0]"]
+    assert "'d right_of c by 16 px'" in got["groups[0]"]
+
+
+@pytest.mark.parametrize(
     "element",
     [
         {"x": 0.5, "width": 1.0, "y": 0.04, "height": 0.08},

@@ -25,7 +25,6 @@ from layoutdm.generator.onnx import FILE, OnnxDenoiser
 from layoutdm.generator.options import LayoutDMOptions
 from layoutdm.generator.protocol import Drawn, Frame, empty
 from layoutdm.plan import Batch, LabelModel, begin, draw_numbers, set_order
-from layoutdm.settle import has_wishes
 from layoutdm.spec import Condition
 from layoutdm.terms import (
     Allowed,
@@ -37,6 +36,7 @@ from layoutdm.terms import (
     Possible,
     Related,
     Term,
+    pins,
 )  # fmt: skip
 from layoutdm.terms.energies import Relaxation
 
@@ -200,7 +200,7 @@ def usual_terms(
     terms: list[Term] = [Allowed(batch)]
     if not options.published:
         terms.append(OnCanvas(bins))
-    if options.relations == "hold" and any(has_wishes(one) for one in conditions):
+    if options.relations == "hold" and any(pins(one) for one in conditions):
         terms.append(Possible(batch, bins, in_turn=in_turn))
     if any(np.isfinite(condition.about).any() for condition in conditions):
         terms.append(Near(batch, bins.centres))

@@ -64,7 +64,7 @@ def layout_of(
     settled, outside = None, leaving(boxes)
     boxes = fit_boxes(boxes, fixed)
     if hold and n == len(condition) and (careful or has_wishes(condition)):
-        keep = (None, 0.1) if apart is None else (apart.settled, apart.free)
+        keep = (None, 0.1) if apart is None else (apart.labels, apart.free)
         settled = settle(condition, boxes, labels, *keep)
         boxes = fit_boxes(settled.boxes, fixed)
     if (tidy or careful) and len(boxes):

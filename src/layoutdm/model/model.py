@@ -30,6 +30,9 @@ WINDOW = 4  # batches that a generator gets together, so that layouts of like si
 REQUIRE_TRIES = 20
 DRAWS = 1  # of a request with wishes; the one that needs least settling is kept
 REDRAWS = 4  # draws at most, where settling leaves a wish unmet or elements on top of each other
+# A draw that settling moves by more than FAR in all is far from what the network would draw: SPARE
+# more are made together, and the one that needs least is kept.
+FAR, SPARE = 0.05, 2
 MOST_TRIES = 100_000
 RELATIONS = ("hold", "guided", "published")
 LARGEST_BATCH = 100_000
@@ -245,6 +248,11 @@ class Model:
         best: dict[int, Made] = {}
         for (i, _), made in zip(tried, self._make(jobs, tried, how), strict=True):
             best[i] = made if i not in best else min(best[i], made, key=_need)
+        far = [i for i, made in best.items() if settled[i] and made.far and first[i] == 1]
+        spare = [(i, 1 + k) for i in far for k in range(SPARE)]
+        self._again(best, jobs, spare, how)
+        for i in far:
+            first[i] += SPARE
         for attempt in range(1, max(how.tries, REDRAWS if any(settled) else 1)):
             again = [
                 (i, attempt)
@@ -255,10 +263,20 @@ class Model:
                     or (attempt < REDRAWS and settled[i] and made.spoiled)
                 )
             ]
-            for (i, _), made in zip(again, self._make(jobs, again, how), strict=True):
-                kept = min(best[i], made, key=_need)
-                best[i] = replace(kept, result=replace(kept.result, attempts=attempt + 1))
+            self._again(best, jobs, again, how)
         return [best[i].result for i in range(len(jobs))]
+
+    def _again(
+        self,
+        best: dict[int, Made],
+        jobs: Sequence[_Job],
+        tried: Sequence[tuple[int, int]],
+        how: _How,
+    ) -> None:
+        """Draw these (job, attempt) and keep what is better."""
+        for (i, attempt), made in zip(tried, self._make(jobs, tried, how), strict=True):
+            kept = min(best[i], made, key=_need)
+            best[i] = replace(kept, result=replace(kept.result, attempts=attempt + 1))
 
     def _checked(
         self,
@@ -333,11 +351,18 @@ class Made:
         """Whether a wish does not hold, or elements lie on top of each other."""
         return not self.result.report.holds or (self.settled is not None and self.settled.close > 0)
 
+    @property
+    def far(self) -> bool:
+        """Whether it is spoiled, or settling had to move much."""
+        return self.spoiled or (self.settled is not None and self.settled.moved > FAR)
+
 
 def _need(made: Made) -> tuple[bool, int, float, float]:
     """How far a layout is from what was asked for; the less the better."""
     close, moved = (0, 0.0) if made.settled is None else (made.settled.close, made.settled.moved)
-    return not made.result.report.holds, close, -made.result.report.score, moved
+    # Where little moved, the first draw is as good as any: choosing by less would prefer what is
+    # simple, and layouts would differ from what the network draws.
+    return not made.result.report.holds, close, -made.result.report.score, max(moved, FAR)
 
 
 def _groups(jobs: Sequence[_Job]) -> Iterator[list[int]]:

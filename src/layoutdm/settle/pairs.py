@@ -1,4 +1,4 @@
-"""What a settled layout keeps of the draw: pairs apart, boxes inside others, sizes."""
+"""Pairs that a settled layout keeps apart."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from layoutdm.spec import Condition
 
 Ints = NDArray[np.intp]
 
-KEEP, DRAWN, INSIDE, SLIVER = 30.0, 3.0, 4.0, 15.0  # weights
-STRETCH = 2.0  # by which factor sizes change before it costs more
+KEEP, DRAWN = 30.0, 3.0  # weights
 TOUCH = 0.005  # of the smaller box: what boxes that were apart may share
 CROSSING = 0.25  # of the smaller box: shared by boxes that cover each other
 MOST = 0.2  # of the smaller box: what boxes that keep apart may share at most
 SMALL = 0.04  # of the canvas
-WITHIN = 0.005  # how far a box may stick out of one that it was drawn in
 # Directions: i left of j, i above j, j left of i, j above i; the edges that face each other.
 _EDGES = ((RIGHT, LEFT), (BOTTOM, TOP))
 
@@ -132,37 +130,3 @@ def _unknown(
     rare = np.asarray(~apart.any(axis=1))
     unknown = rare[labels[one]] | rare[labels[other]]
     return np.asarray(small[one] & small[other] & unknown & (common > CROSSING))
-
-
-def inside_rows(condition: Condition, boxes: Floats) -> Rows:
-    """Boxes that were drawn inside others stay there."""
-    corners = np.concatenate([boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2], 1)
-    low = corners[:, None, :2] >= corners[None, :, :2] - WITHIN
-    high = corners[:, None, 2:] <= corners[None, :, 2:] + WITHIN
-    contained = (low & high).all(axis=2) & ~np.eye(len(boxes), dtype=bool)
-    areas = boxes[:, 2] * boxes[:, 3]
-    contained &= areas[:, None] < 0.8 * areas[None]
-    of, _, to = condition.relations.T
-    contained[of[to >= 0], to[to >= 0]] = contained[to[to >= 0], of[to >= 0]] = False
-    inner, outer = np.nonzero(contained)
-    rows = np.zeros((4 * len(inner), 4 * len(boxes)))
-    constant = np.full(len(rows), -WITHIN)
-    for k, (i, j) in enumerate(zip(inner.tolist(), outer.tolist(), strict=True)):
-        for side, edge in enumerate((LEFT, TOP, RIGHT, BOTTOM)):
-            sign = -1.0 if side < 2 else 1.0
-            rows[4 * k + side, 4 * i : 4 * i + 4] = sign * LINEAR[edge]
-            rows[4 * k + side, 4 * j : 4 * j + 4] = -sign * LINEAR[edge]
-    return Rows(rows, constant, np.full(len(rows), INSIDE), np.zeros(len(rows), bool))
-
-
-def size_rows(boxes: Floats) -> Rows:
-    """Sizes that were drawn neither halve nor double, or boxes would become slivers."""
-    count = len(boxes)
-    rows, constant = np.zeros((4 * count, 4 * count)), np.zeros(4 * count)
-    for k in range(2 * count):
-        i, side = divmod(k, 2)
-        column, size = 4 * i + 2 + side, boxes[i, 2 + side]
-        rows[2 * k, column], constant[2 * k] = -1.0, size / STRETCH
-        rows[2 * k + 1, column], constant[2 * k + 1] = 1.0, -size * STRETCH
-    weight = np.full(4 * count, SLIVER)
-    return Rows(rows, constant, weight, np.zeros(4 * count, bool))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from layoutdm.settle.pairs import Ints, Pairs, find_pairs, inside_rows, size_rows
+from layoutdm.settle.kept import alike_rows, inside_rows, size_rows
+from layoutdm.settle.pairs import Ints, Pairs, find_pairs
 from layoutdm.settle.rows import WISH, Bools, Floats, Rows, bent_rows, join, linear_rows, take
 from layoutdm.simplex import Simplex
 from layoutdm.spec import Condition
@@ -101,7 +102,7 @@ def _settled(condition: Condition, boxes: Floats, pairs: Pairs) -> Settled:
     stays = _stays(condition, boxes)
     linear = linear_rows(condition, len(boxes), pulls=not is_draft(condition))
     borders = _borders(condition, len(boxes))
-    drawn = join([inside_rows(condition, boxes), size_rows(boxes)])
+    drawn = join([inside_rows(condition, boxes), size_rows(boxes), alike_rows(boxes)])
     start = boxes.ravel()
     now = np.clip(start, stays.low, stays.high)
     best: Settled | None = None

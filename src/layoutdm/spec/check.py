@@ -28,6 +28,7 @@ from layoutdm.spec.linked import Linked, Names, group_problems, link, linked_gap
 from layoutdm.spec.problems import Problem
 from layoutdm.spec.shares import in_shares
 from layoutdm.spec.stated import Wishes, stated
+from layoutdm.spec.units import Unit
 
 if TYPE_CHECKING:
     from layoutdm.spec.model import Spec
@@ -60,6 +61,7 @@ def resolve(
 ) -> Resolved:
     """The request as the models need it, and all its problems."""
     shares, wrong_units = in_shares(spec)
+    unit = Unit.of(spec)
     problems = [*_number(spec, max_elements)]
     found = _labels(spec, labels, aliases or {}, problems)
     problems += wrong_units
@@ -67,7 +69,7 @@ def resolve(
     unusable = {i for i in range(len(spec.elements)) if f"elements[{i}]" in in_the_way}
     if spec.unit == "share" or spec.canvas is not None:
         for index, element in enumerate(shares.elements):
-            wrong = [] if index in unusable else list(element_problems(index, element))
+            wrong = [] if index in unusable else list(element_problems(index, element, unit))
             if wrong:
                 unusable.add(index)
                 problems += wrong
@@ -77,8 +79,7 @@ def resolve(
     problems += _names(spec)
     names = Names(spec)
     usable = group_problems(spec, names, problems)
-    wishes = stated(spec.model_copy(update={"groups": usable, "relations": shares.relations}),
-                    _scales(spec))  # fmt: skip
+    wishes = stated(spec.model_copy(update={"groups": usable, "relations": shares.relations}), unit)
     relations = _linked_relations(wishes, names, problems)
     gaps = linked_gaps(wishes, names)
     order = linked_order(spec, names, problems)
@@ -88,12 +89,6 @@ def resolve(
     return Resolved(
         shares, wishes, found, tuple(relations), tuple(gaps), tuple(order), tuple(problems)
     )
-
-
-def _scales(spec: Spec) -> tuple[float, float]:
-    if spec.unit == "share" or spec.canvas is None:
-        return 1.0, 1.0
-    return spec.canvas.width, spec.canvas.height
 
 
 def _number(spec: Spec, max_elements: int) -> Iterator[Problem]:

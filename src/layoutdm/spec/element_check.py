@@ -11,6 +11,7 @@ from layoutdm.layout import EDGE_TOLERANCE, FIELDS
 from layoutdm.relations import SIZE_TOLERANCE
 from layoutdm.spec.fields import About
 from layoutdm.spec.problems import Problem
+from layoutdm.spec.units import Unit
 
 if TYPE_CHECKING:
     from layoutdm.spec.fields import ElementSpec
@@ -21,18 +22,18 @@ _AXES = (("x", "width"), ("y", "height"))
 _EDGES = (("left", "right"), ("top", "bottom"))
 
 
-def element_problems(index: int, element: ElementSpec) -> Iterator[Problem]:
-    """Values off the canvas, and sizes that contradict each other."""
-    values = list(_value_problems(element))
+def element_problems(index: int, element: ElementSpec, unit: Unit) -> Iterator[Problem]:
+    """Values off the canvas, and sizes that contradict each other; said in the user's unit."""
+    values = list(_value_problems(element, unit))
     yield from (Problem(f"elements[{index}].{field}", text) for field, text in values)
     if values:
         return
-    sizes = _size_problem(element)
+    sizes = _size_problem(element, unit)
     if sizes:
         yield Problem(f"elements[{index}].{sizes[0]}", sizes[1])
 
 
-def _value_problems(element: ElementSpec) -> Iterator[tuple[str, str]]:
+def _value_problems(element: ElementSpec, unit: Unit) -> Iterator[tuple[str, str]]:
     wishes = [getattr(element, field) for field in FIELDS]
     is_draft = not any(wish is None or isinstance(wish, float) for wish in wishes)
     for field, wish in zip(FIELDS, wishes, strict=True):
@@ -41,14 +42,17 @@ def _value_problems(element: ElementSpec) -> Iterator[tuple[str, str]]:
         is_size = field in ("width", "height")
         if isinstance(wish, float):
             if not 0 < wish / 2 <= (1 + EDGE_TOLERANCE if is_size else 1 - 1e-9) / 2:
-                right = "more than 0 and at most 1" if is_size else "a centre between 0 and 1"
-                yield field, f"{wish:g} leaves no room on the canvas; it must be {right}"
+                most = unit.most(field)
+                right = "more than 0 and at most " if is_size else "a centre between 0 and "
+                said = unit.said(field, wish)
+                yield field, f"{said} leaves no room on the canvas; it must be {right}{most}"
         else:
             overhang = DRAFT_OVERHANG if is_draft else 0.0
             if not -overhang <= wish.about <= 1 + overhang:
+                said, span = unit.said(field, wish.about), unit.span(field)
                 yield (
                     f"{field}.about",
-                    f"{wish.about:g} lies outside the canvas; it must be within 0 to 1",
+                    f"{said} lies outside the canvas; it must be within {span}",
                 )
     for position, size in _AXES:
         centre, extent = element.fixed(position), element.fixed(size)
@@ -56,15 +60,20 @@ def _value_problems(element: ElementSpec) -> Iterator[tuple[str, str]]:
             continue
         low, high = centre - extent / 2, centre + extent / 2
         if low < -EDGE_TOLERANCE or high > 1 + EDGE_TOLERANCE:
+            at, wide, first, last = (unit.said(size, v) for v in (centre, extent, low, high))
             yield (
                 position,
-                f"{position} {centre:g} with {size} {extent:g} spans {low:.6g} to {high:.6g}, "
-                "which leaves the canvas; 0 to 1 would be right",
+                f"{position} {at} with {size} {wide} spans {first} to {last}, "
+                f"which leaves the canvas; {unit.span(size)} would be right",
             )
     if element.area is not None and not 0 < element.area <= 1 + SIZE_TOLERANCE:
-        yield "area", f"{element.area:g} must be more than 0 and at most 1, the whole canvas"
+        said, most = unit.said("area", element.area), unit.most("area")
+        yield "area", f"{said} must be more than 0 and at most {most}, the whole canvas"
     if element.aspect_ratio is not None and not element.aspect_ratio > 0:
-        yield "aspect_ratio", f"{element.aspect_ratio:g} must be more than 0 (height / width)"
+        yield (
+            "aspect_ratio",
+            f"{unit.ratio(element.aspect_ratio):g} must be more than 0 (height / width)",
+        )
 
 
 def size_bounds(element: ElementSpec, axis: int) -> tuple[float, float]:
@@ -87,7 +96,7 @@ def size_bounds(element: ElementSpec, axis: int) -> tuple[float, float]:
     return least, max(most, least)
 
 
-def _size_problem(element: ElementSpec) -> tuple[str, str] | None:
+def _size_problem(element: ElementSpec, unit: Unit) -> tuple[str, str] | None:
     """Fixed sizes, area and aspect ratio, each wish within 10 %, that no box could have."""
     if element.area is None and element.aspect_ratio is None:
         return None
@@ -95,16 +104,17 @@ def _size_problem(element: ElementSpec) -> tuple[str, str] | None:
     if _some_box(bounds, element.area, element.aspect_ratio):
         return None
     field = "area" if element.area is not None else "aspect_ratio"
-    fixed = [
-        f"{name} {element.fixed(name):g}" for name in FIELDS if element.fixed(name) is not None
-    ]
+    known = [(name, element.fixed(name)) for name in FIELDS]
+    fixed = [f"{name} {unit.said(name, value)}" for name, value in known if value is not None]
     if _some_box(bounds, element.area, None) and element.aspect_ratio is not None:
         field = "aspect_ratio"
         if element.area is not None:
-            fixed.append(f"area {element.area:g}")
+            fixed.append(f"area {unit.said('area', element.area)}")
     what = "area" if field == "area" else "aspect ratio (height / width)"
     given = f" with {' and '.join(fixed)}" if fixed else ""
-    return field, f"no box on the canvas has {what} {getattr(element, field):g}{given}"
+    value = getattr(element, field)
+    said = unit.said("area", value) if field == "area" else f"{unit.ratio(value):g}"
+    return field, f"no box on the canvas has {what} {said}{given}"
 
 
 def _some_box(bounds: list[tuple[float, float]], area: float | None, aspect: float | None) -> bool:

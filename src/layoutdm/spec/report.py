@@ -204,10 +204,13 @@ def relation_costs(
     near = costs <= np.where(code <= Relation.LARGER, EXACT, TOUCHING)
     there = np.isfinite(boxes[of]).all(1) & np.isfinite(others).all(1)
     ordered = ~np.isin(code, _STRICT) | canvas
-    holds = there & (asked | (near & ordered))
+    # Side by side means at one height: boxes that touch at a corner are above each other.
+    beside = np.isin(code, _BESIDE) & ~canvas & np.isin(location, (Relation.ABOVE, Relation.BELOW))
+    holds = there & (asked | (near & ordered & ~beside))
     return np.where(there, costs, np.inf), holds
 
 
+_BESIDE = (Relation.LEFT_OF, Relation.RIGHT_OF)
 _STRICT = (Relation.EQUAL_SIZE, Relation.OVERLAPPING)  # boxes that only touch do not overlap
 
 

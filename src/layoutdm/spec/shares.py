@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from layoutdm.layout import EDGE_TOLERANCE
 from layoutdm.spec.fields import About, ElementSpec, Sides
 from layoutdm.spec.problems import Problem
+from layoutdm.spec.units import Unit
 
 if TYPE_CHECKING:
     from layoutdm.spec.model import Spec
@@ -30,14 +31,13 @@ def in_shares(spec: Spec) -> tuple[Spec, list[Problem]]:
         text = 'is missing; with "unit": "px" it must say how large the canvas is in pixels'
         return spec, [Problem("canvas", text)]
     problems: list[Problem] = []
-    scales = (1.0, 1.0)
-    if spec.unit == "px" and spec.canvas is not None:
-        scales = (spec.canvas.width, spec.canvas.height)
+    unit = Unit.of(spec)
+    scales = unit.scales
     elements = []
     for index, element in enumerate(spec.elements):
         found = _scaled(element, scales)
         for axis in AXES:
-            found = _joined(found, axis, f"elements[{index}]", problems)
+            found = _joined(found, axis, f"elements[{index}]", unit, problems)
         elements.append(found)
     changes: dict[str, Any] = {"elements": tuple(elements)}
     if scales != (1.0, 1.0):
@@ -103,7 +103,7 @@ def _scaled_rest(spec: Spec, scales: tuple[float, float]) -> dict[str, Any]:
 
 
 def _joined(
-    element: ElementSpec, axis: tuple[str, ...], path: str, problems: list[Problem]
+    element: ElementSpec, axis: tuple[str, ...], path: str, unit: Unit, problems: list[Problem]
 ) -> ElementSpec:
     """Centre and size of an axis, where two of its values say them."""
     given = {field: element.fixed(field) for field in axis}
@@ -114,7 +114,8 @@ def _joined(
         return element
     for field in edges:
         if not -EDGE_TOLERANCE <= known[field] <= 1 + EDGE_TOLERANCE:
-            text = f"{known[field]:g} lies outside the canvas; it must be within 0 to 1"
+            said = unit.said(field, known[field])
+            text = f"{said} lies outside the canvas; it must be within {unit.span(field)}"
             problems.append(Problem(f"{path}.{field}", text))
             return element.model_copy(update=dict.fromkeys(edges))
     if len(known) == 1:
@@ -123,7 +124,7 @@ def _joined(
     whole = dict(zip(axis, (middle - extent / 2, middle + extent / 2, middle, extent), strict=True))
     wrong = [field for field in known if abs(known[field] - whole[field]) > AGREE]
     if wrong or not extent > 0:
-        said = " and ".join(f"{field} {value:g}" for field, value in known.items())
+        said = " and ".join(f"{field} {unit.said(field, value)}" for field, value in known.items())
         text = f"{said} contradict each other" if wrong else f"{said} leave no {size}"
         problems.append(Problem(f"{path}.{(wrong or edges)[0]}", text))
         return element.model_copy(update=dict.fromkeys(edges))

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from layoutdm.spec.units import SHARES, Unit
+
 if TYPE_CHECKING:
     from layoutdm.spec.fields import GroupSpec
     from layoutdm.spec.model import Spec
@@ -40,10 +42,11 @@ class Stated:
     to: str
     gap: float | None = None
     strength: float | None = None
+    unit: Unit = SHARES  # in which the gap is said
 
     def __str__(self) -> str:
         """As people say it: "hero below bar"."""
-        apart = "" if self.gap is None else f" by {self.gap:g}"
+        apart = "" if self.gap is None else f" by {self.unit.said(self.is_, self.gap)}"
         return f"{self.of} {self.is_} {self.to}{apart}"
 
 
@@ -64,16 +67,16 @@ class Wishes:
     gaps: tuple[EqualGaps, ...]
 
 
-def stated(spec: Spec, scales: tuple[float, float] = (1.0, 1.0)) -> Wishes:
-    """All of a request in shares; `scales` are what distances of its groups are divided by."""
+def stated(spec: Spec, unit: Unit = SHARES) -> Wishes:
+    """All of a request in shares; only distances of its groups are in `unit` still."""
     relations = [
-        Stated(f"relations[{k}]", r.of, r.is_, r.to, r.gap, r.strength)
+        Stated(f"relations[{k}]", r.of, r.is_, r.to, r.gap, r.strength, unit)
         for k, r in enumerate(spec.relations)
     ]
     gaps: list[EqualGaps] = []
     for k, group in enumerate(spec.groups):
         path = f"groups[{k}]"
-        relations += _relations(path, group, scales)
+        relations += _relations(path, group, unit)
         if group.gap == "equal":
             gaps += _equal(path, group)
     return Wishes(tuple(relations), tuple(gaps))
@@ -95,19 +98,19 @@ def _named(lines: Sequence[Sequence[str | None]]) -> list[list[str]]:
     return [[name for name in line if name is not None] for line in lines]
 
 
-def _relations(path: str, group: GroupSpec, scales: tuple[float, float]) -> Iterator[Stated]:
+def _relations(path: str, group: GroupSpec, unit: Unit) -> Iterator[Stated]:
     columns, rows = lines_of(group)
     column_align = group.align if group.align in COLUMN_ALIGN else None
     row_align = group.align if group.align in ROW_ALIGN else None
     if group.grid is not None:  # cells of a grid line up, or it would be none
         column_align, row_align = column_align or "left", row_align or "top"
     gap = group.gap if isinstance(group.gap, float) else None
-    parts = ((columns, "below", column_align, scales[1]), (rows, "right_of", row_align, scales[0]))
-    for lines, follows, align, scale in parts:
-        apart = None if gap is None else gap / scale
+    parts = ((columns, "below", column_align), (rows, "right_of", row_align))
+    for lines, follows, align in parts:
+        apart = None if gap is None else gap / unit.scale(follows)
         for line in lines:
             for one, other in pairwise(line):
-                yield Stated(path, other, follows, one, apart)
+                yield Stated(path, other, follows, one, apart, None, unit)
             if align is not None:
                 for other in line[1:]:
                     yield Stated(path, other, ALIGNED[align], line[0])

@@ -1,5 +1,9 @@
 """The term of what is still possible: values from which a wish could no longer be met are out.
 
+It is for requests that pin something: given values, edges, bounds, margins, gaps, lines and groups.
+Relations between elements that are free leave something for almost every value, so there the term
+would only bend what the network draws (bench/notes/wishes_tried.md); guidance and settling do it.
+
 Along each axis wishes and decided values bound the differences of edges (value[u] - value[v]);
 the tightest bounds that follow are kept, so that a value is ruled out as soon as something that is
 still open could not fit to it. Where nothing is left all values stay: settling does the rest.
@@ -11,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdm.plan.batch import Batch
+from layoutdm.relations import PAPER_NAMES
 from layoutdm.relations.measures import BOTTOM, LEFT, RIGHT, TOP
 from layoutdm.relations.table import kind_of
 from layoutdm.settle import has_wishes
@@ -25,7 +30,24 @@ Ints = NDArray[np.int64]
 
 SLACK = 0.01  # a token stands for all values of its bin, so edges are known only about as well
 SMALLEST = 0.004
+# What every element is left by the others, along x and y, where the wishes allow as much: the first
+# of three in a row does not take the whole width.
+LEFT_FREE = ((0.12, 0.05), (0.06, 0.025), (0.02, 0.01), (SMALLEST, SMALLEST))
+_LOOSE = tuple(int(code) for code in PAPER_NAMES)  # relations that leave a choice of values
 _EDGES = ({LEFT: 0, RIGHT: 1}, {TOP: 0, BOTTOM: 1})
+
+
+def pins(condition: Condition) -> bool:
+    """Whether a request with wishes says where something is, or lines something up."""
+    given = np.isfinite(condition.fixed) | np.isfinite(condition.about) & condition.bound
+    return has_wishes(condition) and bool(
+        given.any()
+        or np.isfinite(condition.edges).any()
+        or np.isfinite(condition.gap).any()
+        or any(condition.margins)
+        or not np.isin(condition.relations[:, 1], _LOOSE).all()
+        or any(path.startswith("groups") for path in condition.relation_paths)
+    )
 
 
 class Possible:
@@ -38,7 +60,7 @@ class Possible:
         size, slots, _ = batch.tokens.shape
         self._in_turn = in_turn
         # A layout without wishes is drawn as it would be without neighbours that have some.
-        self._wished = np.array([has_wishes(condition) for condition in batch.conditions])
+        self._wished = np.array([pins(condition) for condition in batch.conditions])
         self._cells = [_cells(centres) for centres in bins.centres]
         self._reach = np.zeros((size, 2, 1 + 2 * slots, 1 + 2 * slots))
         self._low, self._high = np.zeros((size, slots, 4)), np.ones((size, slots, 4))
@@ -129,7 +151,10 @@ class Possible:
             low = np.maximum(low, np.where(open_, first, np.maximum(first + half, begin - half)))
             high = np.minimum(high, np.where(open_, final, np.minimum(last + half, final - half)))
         else:
-            least = np.maximum(-reach[at, start, end], begin - last)
+            least = -reach[at, start, end]
+            # What others leave an element is no bound of its own size.
+            least = np.where(least <= LEFT_FREE[0][axis], SMALLEST, least)
+            least = np.maximum(least, begin - last)
             most = np.minimum(reach[at, end, start], final - first)
             centre = own[:, axis]
             placed = ~np.isnan(centre)
@@ -168,24 +193,33 @@ def _thirds(condition: Condition, low: Floats, high: Floats) -> None:
 
 def _closed(condition: Condition, slots: int) -> Floats:
     """(2, N, N): the greatest difference of every two edges that the request leaves."""
+    return np.stack([_closed_axis(condition, slots, axis) for axis in (0, 1)])
+
+
+def _closed_axis(condition: Condition, slots: int, axis: int) -> Floats:
     size = 1 + 2 * slots
-    reach = np.full((2, size, size), np.inf)
+    given = np.full((size, size), np.inf)
+    np.fill_diagonal(given, 0.0)
     low, high = edge_bounds(condition, slots)
-    for axis in (0, 1):
-        most = reach[axis]
-        np.fill_diagonal(most, 0.0)
-        starts, ends = np.arange(1, size, 2), np.arange(2, size, 2)
-        most[0, starts], most[ends, 0] = -low[:, axis], high[:, axis]
-        most[starts, ends] = -SMALLEST
-        n = len(condition)
-        for node, column in ((starts[:n], axis), (ends[:n], 2 + axis)):
-            given = np.isfinite(condition.edges[:, column])
-            most[node[given], 0] = condition.edges[given, column]
-            most[0, node[given]] = -condition.edges[given, column]
-        _relations(condition, axis, most)
+    starts, ends = np.arange(1, size, 2), np.arange(2, size, 2)
+    given[0, starts], given[ends, 0] = -low[:, axis], high[:, axis]
+    n = len(condition)
+    for node, column in ((starts[:n], axis), (ends[:n], 2 + axis)):
+        known = np.isfinite(condition.edges[:, column])
+        given[node[known], 0] = condition.edges[known, column]
+        given[0, node[known]] = -condition.edges[known, column]
+    _relations(condition, axis, given)
+    sizes = condition.fixed[:, 2 + axis]
+    for least in LEFT_FREE:
+        most = given.copy()
+        free = np.full(slots, least[axis])
+        free[:n] = np.fmin(free[:n], sizes)  # NaN: free
+        most[starts, ends] = np.minimum(most[starts, ends], -free)
         for k in range(size):
             np.minimum(most, most[:, k, None] + most[None, k], out=most)
-    return reach
+        if (np.diagonal(most) >= -1e-9).all():
+            break
+    return most
 
 
 def _relations(condition: Condition, axis: int, most: Floats) -> None:
