@@ -176,6 +176,22 @@ def test_the_best_weights_are_those_of_the_last_phase(tmp_path: Path) -> None:
     assert report.bound == phases.index("late") + 1
 
 
+def test_later_weights_are_kept_where_a_phase_teaches_more_than_the_bound(tmp_path: Path) -> None:
+    class Slack(Fitting):
+        """The figure rises slowly, then by far: 100, 100.5, 101, 150."""
+
+        def slack(self, phase: str) -> float:
+            return 0.01
+
+        def validate(self, module: torch.nn.Module, effort: int) -> Validated:
+            self.looks += 1
+            return Validated([100.0, 100.5, 101.0, 150.0][self.looks - 1])
+
+    trainer = Trainer(Slack(), Optimiser(), replace(BUDGET, steps=400, validations=4), tmp_path)
+    report = trainer.run()
+    assert (report.best_step, report.bound) == (300, 101.0)
+
+
 def test_a_budget_of_minutes_is_one_of_the_whole_command(tmp_path: Path) -> None:
     settings = RECIPES["recipe"].changed("budget", steps=None, minutes=0.05)
     first = make_trainer(settings, tmp_path, after(2), seconds_before=0.5).run()

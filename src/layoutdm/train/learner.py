@@ -98,6 +98,13 @@ class Learner(ABC):
         """What is learned at this share of the budget; the best weights are those of the last."""
         return ""
 
+    def slack(self, phase: str) -> float:
+        """How far above the best bound later weights of a phase may be and still replace it.
+
+        Above 0 where a phase teaches something that the bound does not tell.
+        """
+        return 0.0
+
     @abstractmethod
     def batch(self, layouts: Ints, rng: np.random.Generator, moment: Moment) -> Batch:
         """The tensors of these training layouts, on the CPU.

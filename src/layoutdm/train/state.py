@@ -30,7 +30,8 @@ class Counters:
     best_figures: dict[str, float] = field(default_factory=dict)
     best_step: int = 0
     best_phase: str = ""
-    waited: int = 0  # evaluations since the best one
+    lowest_bound: float = math.inf  # of this phase; the best weights may be a little above it
+    waited: int = 0  # evaluations since the lowest bound
     finished: bool = False
     looks: Looks | None = None  # how it validates; decided once
     plateau: Plateau = field(default_factory=Plateau)
@@ -72,7 +73,7 @@ class RunState:
         self.best = _copied(self.average)
 
     def best_module(self) -> nn.Module:
-        """The averaged weights with the lowest bound on the val split, on the CPU."""
+        """The averaged weights that were kept by their bound on the val split, on the CPU."""
         module = copy.deepcopy(self.average).cpu()
         module.load_state_dict(self.best)
         module.eval()

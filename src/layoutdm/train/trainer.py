@@ -174,13 +174,17 @@ class Trainer:
             found = self.learner.validate(state.average.eval(), effort)
         bound, *_ = self.team.agree([found.bound])
         phase = self.learner.phase(self._done())
-        better = bound < counters.best_bound or phase != counters.best_phase
-        if better:
-            counters.best_bound, counters.best_figures = bound, dict(found.figures)
-            counters.best_step, counters.best_phase, counters.waited = counters.step, phase, 0
-            state.keep_best()
+        if phase != counters.best_phase:
+            counters.lowest_bound, counters.best_phase = math.inf, phase
+        if bound < counters.lowest_bound:
+            counters.lowest_bound, counters.waited = bound, 0
         else:
             counters.waited += 1
+        better = bound <= counters.lowest_bound * (1 + self.learner.slack(phase))
+        if better:
+            counters.best_bound, counters.best_figures = bound, dict(found.figures)
+            counters.best_step = counters.step
+            state.keep_best()
         counters.plateau.update(bound)
         counters.evaluated_step, counters.evaluated_seconds = counters.step, counters.seconds
         evaluation = Evaluation(
