@@ -49,17 +49,21 @@ def test_tables_1_and_2_come_first_on_every_data_set() -> None:
 def test_two_processes_never_do_the_same_piece(tmp_path: Path) -> None:
     one, other = Piece("rico25", "bart", ()), Piece("rico25", "blt", ())
     done: list[str] = []
+    told: list[str] = []
+    waits = iter(range(9))
     with ExitStack() as elsewhere:
         assert elsewhere.enter_context(claimed(one, tmp_path))
 
-        def let_go() -> None:
+        def wait() -> None:
             assert done == ["blt"]  # the free one first, the other only when it is let go
-            elsewhere.close()
+            if next(waits) == 2:
+                elsewhere.close()
 
         failed = work_through(
-            [one, other], tmp_path, lambda piece: done.append(piece.system), print, let_go
+            [one, other], tmp_path, lambda piece: done.append(piece.system), told.append, wait
         )
     assert done == ["blt", "bart"] and not failed
+    assert told == ["waiting for another process that is at: bart on rico25"]  # not three times
 
 
 def test_clg_lo_waits_for_the_training_that_it_borrows(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def work_through(
     A piece that another process has done is done again by `do`, which finds its files.
     """
     failed: dict[str, str] = {}
-    left = list(work)
+    left, told = list(work), ""
     while left:
         later = []
         for piece in left:
@@ -99,7 +99,9 @@ def work_through(
                     notice(f"{piece}: failed: {error if known else traceback.format_exc()}")
         if later and len(later) == len(left):
             names = ", ".join(map(str, later))
-            notice(f"waiting for another process that is at: {names}")
+            if names != told:
+                notice(f"waiting for another process that is at: {names}")
+            told = names
             wait()
         left = later
     return failed
