@@ -32,7 +32,8 @@ def cluster(workers: int) -> Iterator[str]:
     from ray.cluster_utils import Cluster
 
     node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 200 * 2**20}
-    started = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    head = {**node, "include_dashboard": False}
+    started: Any = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(workers - 1):
         started.add_node(**node)
     try:
