@@ -36,7 +36,7 @@ SHORTEST = 7  # letters of a word that is parted
 # Words that no English sentence ends with.
 LITTLE = {"a", "an", "and", "at", "because", "between", "but", "by", "each", "et", "for", "from"}
 LITTLE |= {"in", "of", "or", "that", "the", "this", "to", "under", "whereas", "while", "with"}
-OPEN = LITTLE | set(vocabulary.ADJECTIVES)
+OPEN = LITTLE | set(vocabulary.ADJECTIVES) | {"al.,"}
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def ended(rows: list[list[str]], face: Face, room: float) -> list[list[str]]:
 def stopped(row: list[str], face: Face, room: float) -> list[str]:
     """
     >>> from layoutdm.pages.typefaces import BOX, Face
-    >>> stopped(["growth", "of", "the"], Face(BOX[0].regular, 12), 400)
+    >>> stopped(["growth", "of", "an", "et", "al.,"], Face(BOX[0].regular, 12), 400)
     ['growth.']
     """
     row = without_little(row)

@@ -48,7 +48,8 @@ class Recipe:
         families = typefaces.families(self.fonts)
         if not self.texts:
             return voices.of_languages(self.languages, families), ()
-        found = [voices.of_text(name, text, families) for name, text in self.texts]
+        system = "system" in self.fonts
+        found = [voices.of_text(name, text, families, system=system) for name, text in self.texts]
         return tuple(voice for voice, _ in found), tuple(note for _, note in found if note)
 
     def look(self) -> Look:

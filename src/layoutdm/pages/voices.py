@@ -29,8 +29,13 @@ def of_languages(names: Iterable[str], families: Sequence[Family]) -> tuple[Voic
     return tuple(voices)
 
 
-def of_text(name: str, text: str, families: Sequence[Family]) -> tuple[Voice, str]:
-    """The user's own text, and what to tell about letters that had to be left out ("" if none)."""
+def of_text(
+    name: str, text: str, families: Sequence[Family], *, system: bool = False
+) -> tuple[Voice, str]:
+    """The user's own text, and what to tell about letters that had to be left out ("" if none).
+
+    system: the fonts of this machine are among the families already.
+    """
     letters = Counter(c for c in text if not c.isspace())
     total = sum(letters.values())
     have = {f: total - sum(letters[c] for c in typefaces.missing([f], letters)) for f in families}
@@ -40,7 +45,8 @@ def of_text(name: str, text: str, families: Sequence[Family]) -> tuple[Voice, st
         lost = "".join(sorted(typefaces.missing([best], letters), key=lambda c: -letters[c]))[:12]
         raise LayoutdmError(
             f"--text {name}: no font has its letters ({lost} are missing, among others); "
-            "give a font that has them with --fonts FILE, or try --fonts system"
+            "give a font that has them with --fonts FILE"
+            + ("" if system else ", or try --fonts system")
         )
     lacking = set().union(*(typefaces.missing([f], letters) for f in fit))
     if not lacking:

@@ -82,7 +82,7 @@ def _heading_words(
             chosen = random.choice(fitting)
             yield from (chosen.upper() if capitals else chosen).split()
             return
-    if style.numbered and not top:
+    if style.numbered and not top and sizes >= NARROW:
         start = [f"{random.randint(1, 7)}.{random.randint(1, 5)}"]
     # A narrow box holds a word or two: names of things, not the little words between them.
     narrow = sizes < NARROW * min(lines.count, 2)
