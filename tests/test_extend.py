@@ -32,7 +32,7 @@ def test_every_example_is_short() -> None:
     assert set(EXAMPLES) == {"generator", "denoiser", "term", "sampler"}
     for name, code in EXAMPLES.items():
         lines = [line for line in code.splitlines() if line.strip()]
-        assert len(lines) <= 36, name
+        assert len(lines) < 30, name
 
 
 def test_a_generator_of_ones_own() -> None:

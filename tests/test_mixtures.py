@@ -45,6 +45,27 @@ def test_every_pair_of_wishes_holds_and_piles_nothing_up(name: str) -> None:
     assert mean <= max(highest, 1 / len(layouts)) + 0.03, pairs
 
 
+MIXED = [
+    ("labels", "relations", "one about"), ("completion", "sizes"), ("completion", "fixed boxes"),
+    ("draft", "area"), ("label choices", "number bounds", "reading order"), tuple(mixtures.KINDS),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rico25", "publaynet"])
+def test_mixed_requests_are_drawn_alike_in_any_batch_and_with_any_threads(name: str) -> None:
+    one, two = (layoutdm.load(name, threads=threads) for threads in (1, 2))
+    layouts = mixtures.layouts_of(name, None, len(MIXED))
+    pairs = enumerate(zip(layouts, MIXED, strict=True))
+    requests = [mixtures.request_of(layout, kinds, seed) for seed, (layout, kinds) in pairs]
+    expected = [result.layout for result in one.generate_many(requests, seed=11)]
+    for model, size in ((one, 1), (two, 4)):
+        found = model.generate_many(requests, seed=11, batch_size=size)
+        assert [result.layout for result in found] == expected
+    backwards = one.stream_many(reversed(list(enumerate(requests))), seed=11)
+    assert [result.layout for result in backwards] == expected[::-1]
+
+
 @pytest.mark.parametrize("sampler", ["element", "plain"])
 @pytest.mark.parametrize("kind", ["element", "reading"])
 def test_any_pair_of_wishes_works_with_any_sampler(kind: str, sampler: str) -> None:

@@ -127,13 +127,10 @@ def evenly(weights: Floats, dimension: int) -> Ints:
     >>> np.bincount(values[0]).tolist()
     [10, 0, 22]
     """
-    rows, size = weights.shape
     through = np.cumsum(weights, axis=-1)
     through /= through[:, -1:]
-    # Row i is searched from i to i + 1, so one search does for all.
-    start = np.arange(rows)[:, None]
-    found = np.searchsorted((through + start).ravel(), (_EVENLY[dimension] + start).ravel())
-    return np.asarray(np.minimum(found.reshape(rows, -1) - start * size, size - 1))
+    below = (through[:, None] < _EVENLY[dimension][:, None]).sum(axis=-1)
+    return np.asarray(np.minimum(below, weights.shape[1] - 1))
 
 
 def another(uniform: Floats) -> Floats:
