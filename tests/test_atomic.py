@@ -209,6 +209,24 @@ def test_a_folder_that_a_killed_writer_had_moved_away_comes_back(tmp_path: Path)
     assert names(tmp_path) == ["a"]
 
 
+@pytest.mark.parametrize("way", ["replacing", "swapping"])
+def test_a_link_that_leads_to_itself_is_told_and_stays(way: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with (
+        pytest.raises(LayoutdmError, match="leads back to itself"),
+        getattr(atomic, way)(tmp_path / "loop"),
+    ):
+        pass
+    assert (tmp_path / "loop").is_symlink() and names(tmp_path) == ["loop"]
+
+
+@pytest.mark.parametrize("way", ["replacing", "swapping"])
+def test_where_nothing_can_be_written_the_named_file_is_told(way: str) -> None:
+    with pytest.raises(OSError) as caught, getattr(atomic, way)(Path("/proc/layoutdm-x")):
+        pass
+    assert caught.value.filename == "/proc/layoutdm-x"
+
+
 def test_long_names_of_any_letters_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / ("漢" * 80)  # 240 of the 255 bytes that a name may have
     write_text(path, "whole")

@@ -239,3 +239,9 @@ def test_a_split_that_is_not_there(tmp_path):
     dataset = layoutdm.data.open(save(tmp_path / "a.jsonl", [layout(i) for i in range(3)]))
     with pytest.raises(LayoutdmError, match="no layouts in split 'val'; it has train, test"):
         dataset["val"]
+
+
+def test_a_link_that_leads_to_itself_is_no_data_set(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(LayoutdmError, match="no such file or folder"):
+        layoutdm.data.open(tmp_path / "loop")

@@ -45,7 +45,7 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     With `durable` the bytes are on the disk before the rename, as a checkpoint needs it.
     """
     path = Path(path)
-    target = path.resolve()  # a link stays a link; what it points to is replaced
+    target = _led_to(path)
     if target.is_dir():
         raise LayoutdmError(f"{path}: is a folder; give the name of a file to write")
     if target.exists() and not target.is_file():  # a pipe or a device cannot be renamed over
@@ -86,7 +86,7 @@ def swapping(path: Path, may_go: Callable[[Path], None] = lambda _: None) -> Ite
     What the old folder holds is lost then: `may_go` looks at it before the block and after it,
     while no other writer replaces it, and raises if it must stay. Of several writers the last wins.
     """
-    target = path.resolve()
+    target = _led_to(path)
     with suppress(FileNotFoundError, NotADirectoryError):
         if not stat.S_ISDIR(target.stat().st_mode):  # one look: others may replace it meanwhile
             raise LayoutdmError(f"{path}: is a file; this format needs the name of a folder")
@@ -179,6 +179,14 @@ def _parts(folder: Path) -> list[Path]:
     return []
 
 
+def _led_to(path: Path) -> Path:
+    """Where a path leads: a link stays a link, and what it points to is replaced."""
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise LayoutdmError(f"{path}: is a link that leads back to itself; give another name")
+    return target
+
+
 def _start(target: Path) -> str:
     """How the names of this target's parts begin; short enough for any file system."""
     name = target.name.encode()[:100].decode(errors="ignore")
@@ -190,10 +198,11 @@ def _own_part(target: Path, *, folder: bool) -> Iterator[Path]:
     """A new part that no other writer has; removed in the end if it is still there."""
     while True:
         part = target.with_name(f"{_start(target)}{secrets.token_hex(8)}{PART}")
-        if folder:
-            part.mkdir()
-        else:
-            part.touch(exist_ok=False)
+        with _named_after(target, part):
+            if folder:
+                part.mkdir()
+            else:
+                part.touch(exist_ok=False)
         with _lock(part) as ours:
             if ours is False:  # someone who cleaned up came between the two lines above
                 continue

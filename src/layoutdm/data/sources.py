@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,7 @@ class Parts:
 def find(source: str | Path, format: str | None = None) -> Found:
     """Resolve a path or a built-in name and look for split files, without reading layouts."""
     path = Path(source)
-    name = path.resolve().name.split(".")[0]
+    name = Path(os.path.realpath(path)).name.split(".")[0]
     if not path.exists():
         if str(source) not in BUILT_IN:
             raise LayoutdmError(

@@ -6,6 +6,7 @@ catalogue.find("mine").labels
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,7 @@ class Catalogue:
         models: dict[str, Model] = {}
         described: dict[str, dict[str, Any]] = {}
         for source in wanted:
-            name = source if source in embedded() else Path(source).resolve().name
+            name = source if source in embedded() else Path(os.path.realpath(source)).name
             if name in models:
                 raise LayoutdmError(f"two models are called {name!r}; rename one of the folders")
             models[name] = load(source, threads=threads)
