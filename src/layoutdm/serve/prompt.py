@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 import secrets
-from typing import Any
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -29,8 +29,8 @@ def protocol(header_seconds: float) -> type[asyncio.Protocol]:
             super().__init__(*arguments, **options)
             self._limit: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(cast(asyncio.Transport, transport))
             self._watch()
 
         def data_received(self, data: bytes) -> None:
