@@ -47,7 +47,7 @@ class Server:
         command = [sys.executable, str(Path(__file__)), str(self.port)]
         if has_server():
             command = [sys.executable, "-m", "layoutdm", "studio", "--port", str(self.port)]
-            command.append("--no-open")
+            command += ["--no-open", "--limit", "seconds=300"]  # a busy machine may take long
         environment = {
             "OMP_NUM_THREADS": "1",
             **os.environ,

@@ -178,6 +178,63 @@ def test_a_slow_body_is_not_waited_for(tmp_path):
             assert b" 408 " in slow.recv(4096)
 
 
+def received(connection):
+    """All that comes until the server closes; a server that never does fails after a minute."""
+    parts = []
+    while part := connection.recv(4096):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def dripped(connection, byte):
+    """One byte after another until the server has closed the connection."""
+    connection.settimeout(0.1)
+    end = time.monotonic() + PATIENCE
+    got = b""
+    while time.monotonic() < end:
+        try:
+            connection.sendall(byte)
+            part = connection.recv(4096)
+            if not part:
+                return got
+            got += part
+        except TimeoutError:
+            continue
+        except OSError:
+            return got  # closed while a byte was under way
+    raise AssertionError("the server goes on waiting")
+
+
+def test_slow_headers_are_not_waited_for(tmp_path):
+    """Half a header, one that drips, none at all, and a body that nobody reads."""
+    with running(tmp_path, "--limit", "header_seconds=1") as found:
+        port = int(found.url.rpartition(":")[2])
+
+        def connected():
+            return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+
+        with connected() as half, connected() as silent:
+            half.sendall(b"GET /v1/health HTTP/1.1\r\nHost: local")
+            answer = received(half)
+            assert answer.startswith(b"HTTP/1.1 408 ") and b"within 1 seconds" in answer
+            assert received(silent) == b""
+        with connected() as slow:
+            slow.sendall(b"GET /v1/health HTTP/1.1\r\nX-Slow: ")
+            dripped(slow, b"a")  # every byte comes in time, the header never
+        with connected() as unread:
+            head = (
+                b"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+            )
+            unread.sendall(head)
+            assert b" 404 " in dripped(unread, b"a")
+
+
+def test_limits_of_time_are_stated(server):
+    with server.http() as http:
+        limits = http.get("/v1/health").json()["limits"]
+        assert limits["header_seconds"] == 15 and limits["body_seconds"] == 15
+
+
 def test_too_many_at_once_and_too_slow_drawing_are_told(tmp_path):
     limits = ["--limit", "seconds=1", "--limit", "batch=1", "--limit", "count=256"]
     with running(tmp_path, *limits, "--limit", "connections=3") as found, found.http() as http:

@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent))
 
-from hands import FLAGS, Studio
+from hands import FLAGS, PATIENCE, Studio
 
 from studio_server import Server
 
@@ -82,7 +82,7 @@ def open_studio(browser: Any, server: Server) -> Iterator[Callable[..., Studio]]
         how.setdefault("reduced_motion", "reduce")  # tests need not wait for what glides
         context = browser.new_context(viewport=size, accept_downloads=True, **how)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.set_default_timeout(60_000)  # CI may be busy
+        context.set_default_timeout(1000 * PATIENCE)  # CI may be busy
         studio = Studio(context.new_page(), expect_errors)
         opened.append(studio)
         studio.page.goto((url or server.url) + at)

@@ -14,7 +14,7 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
-PATIENCE = 60  # seconds until what should be seen must be seen; machines may be slow and busy
+PATIENCE = 240  # seconds until what should be seen must be seen; machines may be slow and busy
 
 # The page does nothing any more, and has shown all of it: two frames after its last change.
 AT_REST = """() => new Promise(done => {

@@ -32,6 +32,7 @@ class Limits:
     steps: int = _limit(200, "steps of the sampler")
     tries: int = _limit(20, "attempts a layout, with require")
     seconds: int = _limit(60, "seconds that a request may wait and be drawn")
+    header_seconds: int = _limit(15, "seconds in which the headers of a request must arrive")
     body_seconds: int = _limit(15, "seconds in which a body must arrive")
     waiting: int = _limit(4_096, "layouts that may wait to be drawn")
     batch: int = _limit(128, "layouts that are drawn together")

@@ -94,6 +94,8 @@ def _listen(settings: Settings) -> socket.socket:
 def _server(room: Room, app: object) -> uvicorn.Server:
     import uvicorn
 
+    from layoutdm.serve.prompt import protocol
+
     class Server(uvicorn.Server):
         """Tells the room at the first signal, so that streams end and nothing new begins."""
 
@@ -104,6 +106,7 @@ def _server(room: Room, app: object) -> uvicorn.Server:
 
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]
+        http=protocol(room.limits.header_seconds),
         log_config=None,
         access_log=False,  # the guard writes its own line, without the token of an address
         lifespan="on",

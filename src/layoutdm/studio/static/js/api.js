@@ -21,7 +21,7 @@ export class Away extends Error {}
 const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token") ?? "";
 if (token) sessionStorage.setItem("token", token);
 
-const PATIENCE = 30_000;
+const PATIENCE = 300_000; // milliseconds; a server answers within its own limit, unless it hangs
 
 /**
  * @param {string} path

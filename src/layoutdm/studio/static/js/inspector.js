@@ -88,7 +88,7 @@ function shapeFields(box, wrong) {
     edit((d) => D.shaped(d, box.id, field, Number(text) > 0 ? share(Number(text)) : null));
   const short = (/** @type {number} */ value) => String(Number(value.toPrecision(4)));
   const more = (/** @type {string} */ field) => ({ id: `field-${field}`, min: 0, step: "any", placeholder: "any", disabled: box.locked, "aria-invalid": wrong(field) });
-  return h("div", { class: "pair" },
+  return h("div", { class: "pair shapes" },
     h("label", { title: "Wished area, in percent of the canvas; met within 10 %" }, h("span", {}, "Area %"),
       number("Area in percent of the canvas", box.area ? short(box.area * 100) : "", put("area", (v) => v / 100), more("area"))),
     h("label", { title: "Wished width divided by height, such as 1.78 for 16:9; met within 10 %" }, h("span", {}, "W : H"),

@@ -20,7 +20,7 @@ export function requestPanel(state, now) {
     h("div", { class: "pair" }, count(now, "least"), count(now, "most")),
     state.features.margins && line("Margin", number("Margin to the canvas in pixels", now.margins === null ? now.margin : "",
       (text) => edit((d) => ({ ...d, margin: Math.max(0, Number(text) || 0), margins: null })), { min: 0, placeholder: "as in the request" })),
-    state.features.unit && line("Export in", choice("Numbers of the request", now.unit, [["share", "shares of the canvas"], ["px", "pixels"]],
+    state.features.unit && line("Unit", choice("Numbers of the request", now.unit, [["share", "shares of the canvas"], ["px", "pixels"]],
       (unit) => edit((d) => ({ ...d, unit: unit === "px" ? "px" : "share" })))),
     alsoSaid(now.kept, () => edit((d) => ({ ...d, kept: {} }))),
     pictureFields(now),
