@@ -63,7 +63,8 @@ def _distances(change: np.ndarray[Any, Any]) -> dict[str, float]:
 
 def times(model: layoutdm.Model, val: list[Layout], args: argparse.Namespace) -> dict[str, Any]:
     """One request at a time, with relations and the same without them."""
-    with_, without = [], []
+    with_: list[float] = []
+    without: list[float] = []
     model.generate({}, count=1)
     for index, layout in enumerate(val[: args.layouts]):
         request = Spec.from_layout(layout, "relation", index)
@@ -78,9 +79,9 @@ def times(model: layoutdm.Model, val: list[Layout], args: argparse.Namespace) ->
     met = model.generate(many, count=1)[0].met
     spent_many = time.process_time() - start
     memory = []
-    for request in (many, again):
+    for crowd in (many, again):
         tracemalloc.start()
-        model.generate(request, count=1)
+        model.generate(crowd, count=1)
         memory.append(round(tracemalloc.get_traced_memory()[1] / 2**20, 2))
         tracemalloc.stop()
     return {

@@ -146,6 +146,27 @@ def test_groups_gaps_and_margins() -> None:
     np.testing.assert_allclose(low[[2, 3], 1] - high[[0, 1], 1], 0.02, atol=1e-6)
 
 
+def test_columns_of_a_grid_stay_in_order_around_empty_cells() -> None:
+    names = ["a", "b", "c", "d"]
+    elements = [{"name": name, "label": "Text"} for name in names]
+    for seed in range(6):  # no two of these share a row
+        grid = {"grid": [["a", None, None], [None, "b", None], [None, None, "c"]], "gap": "equal"}
+        boxes = np.array(boxes_of({"elements": elements, "groups": [grid]}, seed))
+        right, left = boxes[:, 0] + boxes[:, 2] / 2, boxes[:, 0] - boxes[:, 2] / 2
+        assert right[0] <= left[1] + 1e-6
+        assert right[1] <= left[2] + 1e-6
+    grid = {"grid": [["a", None, "b"], ["c", "d"]], "gap": 0.05, "same": "size"}
+    result = MODEL.generate({"elements": elements, "groups": [grid]}, count=1)[0]
+    assert result.met
+    left = result.layout.boxes[:, 0] - result.layout.boxes[:, 2] / 2
+    width = result.layout.boxes[0, 2]
+    assert left[3] == pytest.approx(left[2] + width + 0.05)  # neighbours
+    assert left[1] >= left[3] + width - 1e-6  # beyond the empty cell
+    with pytest.raises(LayoutdmError, match="its columns side by side cannot hold"):
+        wide = [{"name": name, "label": "Text", "width": 0.7} for name in names]
+        MODEL.generate({"elements": wide, "groups": [{"grid": [["a", None], [None, "b"]]}]})
+
+
 def test_pixels_edges_and_the_users_canvas() -> None:
     request = {
         "canvas": {"width": 390, "height": 844},

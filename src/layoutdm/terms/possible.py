@@ -223,6 +223,9 @@ def _closed_axis(condition: Condition, slots: int, axis: int) -> Floats:
 
 
 def _relations(condition: Condition, axis: int, most: Floats) -> None:
+    for _, pairs in condition.columns if axis == 0 else ():
+        for a, b in pairs:
+            most[2 + 2 * a, 1 + 2 * b] = min(most[2 + 2 * a, 1 + 2 * b], 0.0)
     for (of, code, to), gap, strength in zip(
         condition.relations.tolist(), condition.gap, condition.relation_strength, strict=True
     ):
