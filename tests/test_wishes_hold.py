@@ -167,6 +167,32 @@ def test_columns_of_a_grid_stay_in_order_around_empty_cells() -> None:
         MODEL.generate({"elements": wide, "groups": [{"grid": [["a", None], [None, "b"]]}]})
 
 
+def test_what_was_drawn_lined_up_moves_together() -> None:
+    from layoutdm.settle import settle
+
+    names = ["d", "a", "b", "c"]
+    request = {"elements": [{"name": name, "label": "Text"} for name in names],
+               "relations": [{"of": "a", "is": "right_of", "to": "d"}]}  # fmt: skip
+    drawn = np.array([[0.1, 0.2, 0.2, 0.1], *([0.4, y, 0.5, 0.1] for y in (0.2, 0.4, 0.6))])
+    boxes = settle(MODEL.condition(request), drawn, np.zeros(4, np.intp)).boxes
+    left = boxes[:, 0] - boxes[:, 2] / 2
+    assert left[1] >= boxes[0, 0] + boxes[0, 2] / 2 - 1e-6  # the wish
+    np.testing.assert_allclose(left[2:], left[1], atol=1e-6)  # the column
+    np.testing.assert_allclose(boxes[2:, 2], boxes[1, 2], atol=1e-6)
+
+
+def test_a_draw_that_would_move_far_is_drawn_again() -> None:
+    elements = [{"name": name, "label": "Text"} for name in "abcdef"]
+    column = [{"of": b, "is": "below", "to": a} for a, b in zip("abcde", "bcdef", strict=True)]
+    far = MODEL.generate({"elements": elements, "relations": column}, count=1)[0]
+    assert far.attempts == 3
+    assert far.met
+    assert MODEL.generate({"elements": elements[:1]}, count=1)[0].attempts == 1
+    near = {"of": "a", "is": "larger", "to": "b"}
+    results = MODEL.generate({"elements": PAIR, "relations": [near]}, count=8)
+    assert {result.attempts for result in results} == {1, 3}  # half of them are larger as drawn
+
+
 def test_pixels_edges_and_the_users_canvas() -> None:
     request = {
         "canvas": {"width": 390, "height": 844},
