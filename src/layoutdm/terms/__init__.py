@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from layoutdm.plan.batch import Batch
+from layoutdm.settle import pins
 from layoutdm.terms.allowed import Allowed
 from layoutdm.terms.apart import Apart, KeepApart
 from layoutdm.terms.canvas import OnCanvas
 from layoutdm.terms.energies import Relaxation
 from layoutdm.terms.near import Near
-from layoutdm.terms.possible import Possible, pins
+from layoutdm.terms.possible import Possible
 from layoutdm.terms.related import Related
 from layoutdm.terms.room import LeaveRoom
 from layoutdm.terms.rows import Rows, State, Term, View
