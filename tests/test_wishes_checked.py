@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -44,21 +43,21 @@ def told(request: dict[str, Any], boxes: list[Box]) -> list[bool]:
     return [w.met for w in report(condition, layout).wishes if w.kind not in ("number", "label")]
 
 
-@given(boxes_of(), st.data())
-@settings(max_examples=120, deadline=None)
+@given(boxes_of(2, 2), st.data())
+@settings(max_examples=80, deadline=None)
 def test_every_relation(boxes: list[Box], data: st.DataObject) -> None:
-    for i, j in itertools.permutations(range(min(len(boxes), 3)), 2):
-        for kind in KINDS:
-            wish: dict[str, Any] = {"of": NAMES[i], "is": kind, "to": NAMES[j]}
-            gap = None
-            if kind in FACING and data.draw(st.booleans()):
-                gap = data.draw(st.integers(0, 4))
-                wish["gap"] = gap / STEPS
-            if not rules.borderline(kind, boxes[i], boxes[j]):
-                right = rules.relation(kind, boxes[i], boxes[j], gap)
-                assert told({"relations": [wish]}, boxes) == [right], (wish, boxes)
+    one, other = boxes
+    for kind in KINDS:
+        wish: dict[str, Any] = {"of": "a", "is": kind, "to": "b"}
+        gap = None
+        if kind in FACING and data.draw(st.booleans()):
+            gap = data.draw(st.integers(0, 4))
+            wish["gap"] = gap / STEPS
+        if not rules.borderline(kind, one, other):
+            right = rules.relation(kind, one, other, gap)
+            assert told({"relations": [wish]}, boxes) == [right], (wish, boxes)
     for kind in CANVAS_KINDS:
-        if kind in ("larger",):  # nothing is larger than the canvas, so it is refused
+        if kind == "larger":  # nothing is larger than the canvas, so it is refused
             continue
         if not rules.borderline(kind, boxes[0], CANVAS):
             wish = {"of": "a", "is": kind, "to": "canvas"}

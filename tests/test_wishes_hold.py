@@ -146,6 +146,53 @@ def test_groups_gaps_and_margins() -> None:
     np.testing.assert_allclose(low[[2, 3], 1] - high[[0, 1], 1], 0.02, atol=1e-6)
 
 
+def test_columns_of_a_grid_stay_in_order_around_empty_cells() -> None:
+    names = ["a", "b", "c", "d"]
+    elements = [{"name": name, "label": "Text"} for name in names]
+    for seed in range(6):  # no two of these share a row
+        grid = {"grid": [["a", None, None], [None, "b", None], [None, None, "c"]], "gap": "equal"}
+        boxes = np.array(boxes_of({"elements": elements, "groups": [grid]}, seed))
+        right, left = boxes[:, 0] + boxes[:, 2] / 2, boxes[:, 0] - boxes[:, 2] / 2
+        assert right[0] <= left[1] + 1e-6
+        assert right[1] <= left[2] + 1e-6
+    grid = {"grid": [["a", None, "b"], ["c", "d"]], "gap": 0.05, "same": "size"}
+    result = MODEL.generate({"elements": elements, "groups": [grid]}, count=1)[0]
+    assert result.met
+    left = result.layout.boxes[:, 0] - result.layout.boxes[:, 2] / 2
+    width = result.layout.boxes[0, 2]
+    assert left[3] == pytest.approx(left[2] + width + 0.05)  # neighbours
+    assert left[1] >= left[3] + width - 1e-6  # beyond the empty cell
+    with pytest.raises(LayoutdmError, match="its columns side by side cannot hold"):
+        wide = [{"name": name, "label": "Text", "width": 0.7} for name in names]
+        MODEL.generate({"elements": wide, "groups": [{"grid": [["a", None], [None, "b"]]}]})
+
+
+def test_what_was_drawn_lined_up_moves_together() -> None:
+    from layoutdm.settle import settle
+
+    names = ["d", "a", "b", "c"]
+    request = {"elements": [{"name": name, "label": "Text"} for name in names],
+               "relations": [{"of": "a", "is": "right_of", "to": "d"}]}  # fmt: skip
+    drawn = np.array([[0.1, 0.2, 0.2, 0.1], *([0.4, y, 0.5, 0.1] for y in (0.2, 0.4, 0.6))])
+    boxes = settle(MODEL.condition(request), drawn, np.zeros(4, np.intp)).boxes
+    left = boxes[:, 0] - boxes[:, 2] / 2
+    assert left[1] >= boxes[0, 0] + boxes[0, 2] / 2 - 1e-6  # the wish
+    np.testing.assert_allclose(left[2:], left[1], atol=1e-6)  # the column
+    np.testing.assert_allclose(boxes[2:, 2], boxes[1, 2], atol=1e-6)
+
+
+def test_a_draw_that_would_move_far_is_drawn_again() -> None:
+    elements = [{"name": name, "label": "Text"} for name in "abcdef"]
+    column = [{"of": b, "is": "below", "to": a} for a, b in zip("abcde", "bcdef", strict=True)]
+    far = MODEL.generate({"elements": elements, "relations": column}, count=1)[0]
+    assert far.attempts == 3
+    assert far.met
+    assert MODEL.generate({"elements": elements[:1]}, count=1)[0].attempts == 1
+    near = {"of": "a", "is": "larger", "to": "b"}
+    results = MODEL.generate({"elements": PAIR, "relations": [near]}, count=8)
+    assert {result.attempts for result in results} == {1, 3}  # half of them are larger as drawn
+
+
 def test_pixels_edges_and_the_users_canvas() -> None:
     request = {
         "canvas": {"width": 390, "height": 844},

@@ -1,7 +1,7 @@
 """Every wish a second time, in whole numbers: boxes are (left, top, right, bottom) on a lattice.
 
-It shares no code with the package. Edges are whole numbers of STEPS to a canvas, so that equal
-means equal and nothing is rounded.
+It shares no code with the package. Edges are whole numbers of STEPS to a canvas, a power of two, so
+that equal means equal and nothing is rounded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-STEPS = 24
+STEPS = 32
 Box = tuple[int, int, int, int]
 CANVAS: Box = (0, 0, STEPS, STEPS)
 
@@ -79,9 +79,7 @@ def relation(kind: str, one: Box, other: Box, gap: int | None = None) -> bool:
 
 
 def borderline(kind: str, one: Box, other: Box) -> bool:
-    """Areas on the limit of the tolerance, and centres on that of a third: either is right."""
-    if kind in ("top", "middle", "bottom"):
-        return 3 * (one[1] + one[3]) in (2 * STEPS, 4 * STEPS)
+    """Areas on the limit of the tolerance, which is no binary number: either is right."""
     return kind in ("smaller", "larger", "equal_size") and 10 * area(one) in (
         9 * area(other),
         11 * area(other),

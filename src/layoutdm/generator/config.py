@@ -164,11 +164,10 @@ def _apart(record: Any, tokenizer: Tokenizer) -> Apart | None:
         return None
     record = _mapping("apart", record)
     pairs = _pairs(record["labels"], tokenizer)
-    mostly = _pairs(record["mostly"], tokenizer) if "mostly" in record else None
     free = float(record["free"])
     if not 0 <= free < 1:
         raise ValueError(f"apart: free must be from 0 to less than 1, got {free}")
-    return Apart(pairs, free, mostly)
+    return Apart(pairs, free)
 
 
 def _pairs(record: Mapping[str, Any], tokenizer: Tokenizer) -> Bools:

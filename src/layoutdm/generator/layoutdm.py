@@ -25,6 +25,7 @@ from layoutdm.generator.onnx import FILE, OnnxDenoiser
 from layoutdm.generator.options import LayoutDMOptions
 from layoutdm.generator.protocol import Drawn, Frame, empty
 from layoutdm.plan import Batch, LabelModel, begin, draw_numbers, set_order
+from layoutdm.settle import pins
 from layoutdm.spec import Condition
 from layoutdm.terms import (
     Allowed,
@@ -36,7 +37,6 @@ from layoutdm.terms import (
     Possible,
     Related,
     Term,
-    pins,
 )  # fmt: skip
 from layoutdm.terms.energies import Relaxation
 

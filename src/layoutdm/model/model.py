@@ -19,7 +19,7 @@ from layoutdm.model.fit import layout_of
 from layoutdm.model.pace import FIRST, next_size
 from layoutdm.model.result import Result
 from layoutdm.model.task import task_of
-from layoutdm.settle import Settled, has_wishes
+from layoutdm.settle import Settled, has_wishes, pins
 from layoutdm.spec import Condition, Spec, SpecError
 from layoutdm.spec.report import report
 
@@ -248,7 +248,9 @@ class Model:
         best: dict[int, Made] = {}
         for (i, _), made in zip(tried, self._make(jobs, tried, how), strict=True):
             best[i] = made if i not in best else min(best[i], made, key=_need)
-        far = [i for i, made in best.items() if settled[i] and made.far and first[i] == 1]
+        # Where a request pins something, what settling moves hangs on that more than on the draw.
+        loose = [settled[i] and not pins(job.condition) for i, job in enumerate(jobs)]
+        far = [i for i, made in best.items() if loose[i] and made.far and first[i] == 1]
         spare = [(i, 1 + k) for i in far for k in range(SPARE)]
         self._again(best, jobs, spare, how)
         for i in far:

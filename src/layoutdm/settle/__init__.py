@@ -11,7 +11,7 @@
 """
 
 from layoutdm.settle.obstacles import obstacles
-from layoutdm.settle.settle import Settled, has_wishes, is_draft, settle
+from layoutdm.settle.settle import Settled, has_wishes, is_draft, pins, settle
 from layoutdm.settle.tidy import tidy, tidy_boxes
 
-__all__ = ["Settled", "has_wishes", "is_draft", "obstacles", "settle", "tidy", "tidy_boxes"]
+__all__ = ["Settled", "has_wishes", "is_draft", "obstacles", "pins", "settle", "tidy", "tidy_boxes"]

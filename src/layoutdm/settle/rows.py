@@ -130,6 +130,9 @@ def linear_rows(condition: Condition, count: int, pulls: bool) -> Rows:
         for c, d in others:
             parts = [(b, LINEAR[start]), (a, -LINEAR[end]), (d, -LINEAR[start]), (c, LINEAR[end])]
             rows.add(parts, 0.0, WISH, True)
+    for _, pairs in condition.columns:
+        for a, b in pairs:
+            rows.add([(a, LINEAR[RIGHT]), (b, -LINEAR[LEFT])], CLEAR, WISH)
     for i in np.flatnonzero(np.isfinite(condition.aspect_ratio)).tolist():
         wished, within = float(condition.aspect_ratio[i]), SIZE_TOLERANCE - NEARLY
         least, most = wished * (1 - within), wished * (1 + within)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from layoutdm.relations import PAPER_NAMES
 from layoutdm.settle.kept import alike_rows, inside_rows, size_rows
 from layoutdm.settle.pairs import Ints, Pairs, find_pairs
 from layoutdm.settle.rows import WISH, Bools, Floats, Rows, bent_rows, join, linear_rows, take
@@ -27,6 +28,7 @@ SMALLEST = 0.004  # sizes that are free do not become smaller
 PLACE, SIZE, BORDER = 1.0, 2.0, 20_000.0  # weights
 MET = 1e-7  # rows that are missed by less are met
 EDGE = 1e-9  # no box leaves the canvas by more
+LOOSE = tuple(int(code) for code in PAPER_NAMES)  # relations that leave a choice of values
 FLIPS = 3  # directions in which a pair is parted, one after the other
 
 
@@ -69,6 +71,21 @@ def has_wishes(condition: Condition) -> bool:
         or condition.equal_gaps
         or any(condition.margins)
         or (weak.any() and (condition.bound.any() or not is_draft(condition)))
+    )
+
+
+def pins(condition: Condition) -> bool:
+    """Whether a request with wishes says where or how large something is, or lines it up."""
+    given = np.isfinite(condition.fixed) | np.isfinite(condition.about) & condition.bound
+    return has_wishes(condition) and bool(
+        given.any()
+        or np.isfinite(condition.edges).any()
+        or np.isfinite(condition.gap).any()
+        or np.isfinite(condition.area).any()
+        or np.isfinite(condition.aspect_ratio).any()
+        or any(condition.margins)
+        or not np.isin(condition.relations[:, 1], LOOSE).all()
+        or any(path.startswith("groups") for path in condition.relation_paths)
     )
 
 
@@ -243,4 +260,4 @@ class _Round:
         )
 
 
-__all__ = ["Settled", "has_wishes", "is_draft", "settle"]
+__all__ = ["Settled", "has_wishes", "is_draft", "pins", "settle"]

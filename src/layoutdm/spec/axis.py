@@ -36,7 +36,9 @@ ROUNDING = 1e-6  # edges that meet in the user's mind may differ by this in sums
 SMALLEST = 1e-4  # of an element, as a share of the canvas
 # Reasons of bounds: relation k is k, what element i fixes is ELEMENT - i.
 CANVAS, OWN_SIZE, ELEMENT = -1, -2, -3
-Gaps = Sequence[tuple[str, int, tuple[tuple[int, int], ...]]]
+Pairs = tuple[tuple[int, int], ...]
+# Equal gaps (path, axis, neighbours), and columns that follow each other (path, cells).
+Gaps = tuple[Sequence[tuple[str, int, Pairs]], Sequence[tuple[str, Pairs]]]
 
 # Which measures lie along an axis, as the place of their node among an element's three.
 _NODE = ({LEFT: 0, RIGHT: 1, CENTRE_X: 2}, {TOP: 0, BOTTOM: 1, CENTRE_Y: 2})
@@ -142,7 +144,7 @@ def axis_rows(
                     parts.append((relation.to, term.to, term.to_weight))
                 rows.append(_row(parts, -term.constant + ROUNDING, relation.index, axis))
     start, end = (LEFT, RIGHT) if axis == 0 else (TOP, BOTTOM)
-    for k, (_, along, pairs) in enumerate(gaps):
+    for k, (_, along, pairs) in enumerate(gaps[0]):
         if along != axis:
             continue
         (a, b), *others = pairs
@@ -151,6 +153,10 @@ def axis_rows(
             for sign in (1.0, -1.0):
                 some = [(e, m, sign * w) for e, m, w in parts]
                 rows.append(_row(some, ROUNDING, len(wishes.relations) + k, axis))
+    first = len(wishes.relations) + len(gaps[0])
+    for k, (_, pairs) in enumerate(gaps[1] if axis == 0 else ()):
+        for a, b in pairs:
+            rows.append(_row([(a, RIGHT, 1.0), (b, LEFT, -1.0)], ROUNDING, first + k, axis))
     return rows
 
 

@@ -24,7 +24,15 @@ from layoutdm.spec import labels as label_words
 from layoutdm.spec.axis import bound_problems
 from layoutdm.spec.consistency import contradictions
 from layoutdm.spec.element_check import element_problems
-from layoutdm.spec.linked import Linked, Names, group_problems, link, linked_gaps, linked_order
+from layoutdm.spec.linked import (
+    Linked,
+    Names,
+    group_problems,
+    link,
+    linked_columns,
+    linked_gaps,
+    linked_order,
+)
 from layoutdm.spec.problems import Problem
 from layoutdm.spec.shares import in_shares
 from layoutdm.spec.stated import Wishes, stated
@@ -45,6 +53,7 @@ class Resolved:
     labels: Mapping[str, str]  # what the user wrote to the model's label
     relations: tuple[Linked, ...]  # each once
     gaps: tuple[tuple[str, int, tuple[tuple[int, int], ...]], ...]  # path, axis, neighbours
+    columns: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]  # path, cells side by side
     order: tuple[int, ...]
     problems: tuple[Problem, ...]
 
@@ -81,14 +90,15 @@ def resolve(
     usable = group_problems(spec, names, problems)
     wishes = stated(spec.model_copy(update={"groups": usable, "relations": shares.relations}), unit)
     relations = _linked_relations(wishes, names, problems)
-    gaps = linked_gaps(wishes, names)
+    gaps, columns = linked_gaps(wishes, names), linked_columns(wishes, names)
     order = linked_order(spec, names, problems)
     if len(spec.elements) <= max_elements:
         hard = [r for r in relations if wishes.relations[r.index].strength is None]
-        problems += contradictions(shares, wishes, hard, gaps, order, unusable)
+        problems += contradictions(shares, wishes, hard, (gaps, columns), order, unusable)
     return Resolved(
-        shares, wishes, found, tuple(relations), tuple(gaps), tuple(order), tuple(problems)
-    )
+        shares, wishes, found, tuple(relations), tuple(gaps), tuple(columns), tuple(order),
+        tuple(problems),
+    )  # fmt: skip
 
 
 def _number(spec: Spec, max_elements: int) -> Iterator[Problem]:

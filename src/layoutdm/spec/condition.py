@@ -67,6 +67,8 @@ class Condition:
     relation_strength: Floats = field(default_factory=_nothing)  # (r,): NaN: the relation holds
     # (path, axis, neighbours (a, b)): all neighbours are as far apart as each other
     equal_gaps: tuple[tuple[str, int, tuple[tuple[int, int], ...]], ...] = ()
+    # (path, cells (a, b)): a ends where b begins, or before, from left to right
+    columns: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
     margins: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)  # left, top, right, bottom
     canvas: tuple[float, float] | None = None  # as the user gave it
     noise: float = math.nan  # of a whole draft (spec/drafts.py); NaN: unknown, or there is none
@@ -190,6 +192,7 @@ class Condition:
             gap=_optional([wish.gap for wish in stated]),
             relation_strength=_optional([wish.strength for wish in stated]),
             equal_gaps=resolved.gaps,
+            columns=resolved.columns,
             margins=sides(resolved.spec),
             noise=_noise(about, fixed, insisted),
             canvas=None if spec.canvas is None else (spec.canvas.width, spec.canvas.height),

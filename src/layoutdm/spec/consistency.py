@@ -22,6 +22,7 @@ from layoutdm.spec.axis import (
     ELEMENT,
     ROUNDING,
     SMALLEST,
+    Gaps,
     axis_rows,
     axis_system,
     nodes,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 MOST_ELEMENTS = 100  # beyond that the search would take long
 MOST_RELATIONS = 3_000
 MOST_FOUND = 20
-Gaps = Sequence[tuple[str, int, tuple[tuple[int, int], ...]]]
 
 
 def contradictions(
@@ -52,7 +52,7 @@ def contradictions(
 ) -> Iterator[Problem]:
     """Wishes that exclude each other; elements in `unusable` count as free."""
     n = len(spec.elements)
-    if n > MOST_ELEMENTS or not (relations or gaps or len(order) > 1):
+    if n > MOST_ELEMENTS or not (relations or any(gaps) or len(order) > 1):
         return
     vertical = axis_system(spec, wishes, relations, unusable, 1)
     horizontal = axis_system(spec, wishes, relations, unusable, 0)
@@ -158,7 +158,9 @@ def _together(
     """Wishes that exclude each other together with what is given of their elements."""
     stated, index = wishes.relations, {e.name: i for i, e in enumerate(spec.elements) if e.name}
     words = [(stated[k].path, f"'{stated[k]}'") for k in found if k < len(stated)]
-    words += [(gaps[k - len(stated)][0], "its equal gaps") for k in found if k >= len(stated)]
+    rest_of = [(path, "its equal gaps") for path, _, _ in gaps[0]]
+    rest_of += [(path, "its columns side by side") for path, _ in gaps[1]]
+    words += [rest_of[k - len(stated)] for k in found if k >= len(stated)]
     ends = {end for k in found if k < len(stated) for end in (stated[k].of, stated[k].to)}
     given = [
         index[end]

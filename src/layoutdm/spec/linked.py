@@ -121,6 +121,14 @@ def linked_gaps(wishes: Wishes, names: Names) -> list[tuple[str, int, tuple[tupl
     ]
 
 
+def linked_columns(wishes: Wishes, names: Names) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
+    """Cells of columns that follow each other, by number."""
+    return [
+        (columns.path, tuple((names.index[a], names.index[b]) for a, b in columns.pairs))
+        for columns in wishes.columns
+    ]
+
+
 def linked_order(spec: Spec, names: Names, problems: list[Problem]) -> list[int]:
     """The elements of the reading order whose names are known, each once."""
     first: dict[str, int] = {}

@@ -120,6 +120,7 @@ def report(condition: Condition, layout: Layout) -> Report:
             *_targets(condition, boxes),
             *_relations(condition, boxes),
             *_equal_gaps(condition, boxes),
+            *_columns(condition, boxes),
             *_reading_order(condition, boxes),
             *_margins(condition, layout),
         )
@@ -241,6 +242,13 @@ def _equal_gaps(condition: Condition, boxes: Floats) -> Iterator[Wish]:
         named = dict.fromkeys(str(condition.names[i]) for pair in pairs for i in pair)
         wanted = f"equal gaps of {', '.join(named)}"
         yield _wish(path, "gap", wanted, float(np.ptp(gaps)), TOUCHING)
+
+
+def _columns(condition: Condition, boxes: Floats) -> Iterator[Wish]:
+    corners = to_corners(boxes)
+    for path, pairs in condition.columns:
+        beyond = max(float(corners[a, 2] - corners[b, 0]) for a, b in pairs)
+        yield _wish(path, "columns", "columns side by side", max(beyond, 0.0), TOUCHING)
 
 
 def _margins(condition: Condition, layout: Layout) -> Iterator[Wish]:

@@ -15,12 +15,12 @@ from layoutdm.terms.allowed import Allowed
 from layoutdm.terms.apart import Apart, KeepApart
 from layoutdm.terms.canvas import OnCanvas
 from layoutdm.terms.near import Near
-from layoutdm.terms.possible import Possible, pins
+from layoutdm.terms.possible import Possible
 from layoutdm.terms.related import Related
 from layoutdm.terms.room import LeaveRoom
 from layoutdm.terms.rows import Rows, State, Term, View
 
 __all__ = [
     "Allowed", "Apart", "KeepApart", "LeaveRoom", "Near", "OnCanvas", "Possible", "Related", "Rows",
-    "State", "Term", "View", "pins",
+    "State", "Term", "View",
 ]  # fmt: skip

@@ -31,14 +31,6 @@ class Apart:
 
     labels: Bools  # (labels, labels): hardly ever share room
     free: float  # of the smaller box: real ones that touch share as much, rounded to their bins
-    # (labels, labels): mostly do so. Drawing leaves these to the network, but where wishes are made
-    # to hold they are parted, too: two icons in one place are seldom what a designer wants.
-    mostly: Bools | None = None
-
-    @property
-    def settled(self) -> Bools:
-        """(labels, labels): which are parted where wishes are made to hold."""
-        return self.labels if self.mostly is None else self.labels | self.mostly
 
 
 class Neighbours:

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdm.plan.batch import Batch
-from layoutdm.relations import PAPER_NAMES
 from layoutdm.relations.measures import BOTTOM, LEFT, RIGHT, TOP
 from layoutdm.relations.table import kind_of
-from layoutdm.settle import has_wishes
+from layoutdm.settle import pins
 from layoutdm.spec import Condition
 from layoutdm.spec.bounds import edge_bounds, value_bounds
 from layoutdm.terms.rows import Rows
@@ -33,21 +32,7 @@ SMALLEST = 0.004
 # What every element is left by the others, along x and y, where the wishes allow as much: the first
 # of three in a row does not take the whole width.
 LEFT_FREE = ((0.12, 0.05), (0.06, 0.025), (0.02, 0.01), (SMALLEST, SMALLEST))
-_LOOSE = tuple(int(code) for code in PAPER_NAMES)  # relations that leave a choice of values
 _EDGES = ({LEFT: 0, RIGHT: 1}, {TOP: 0, BOTTOM: 1})
-
-
-def pins(condition: Condition) -> bool:
-    """Whether a request with wishes says where something is, or lines something up."""
-    given = np.isfinite(condition.fixed) | np.isfinite(condition.about) & condition.bound
-    return has_wishes(condition) and bool(
-        given.any()
-        or np.isfinite(condition.edges).any()
-        or np.isfinite(condition.gap).any()
-        or any(condition.margins)
-        or not np.isin(condition.relations[:, 1], _LOOSE).all()
-        or any(path.startswith("groups") for path in condition.relation_paths)
-    )
 
 
 class Possible:
@@ -223,6 +208,9 @@ def _closed_axis(condition: Condition, slots: int, axis: int) -> Floats:
 
 
 def _relations(condition: Condition, axis: int, most: Floats) -> None:
+    for _, pairs in condition.columns if axis == 0 else ():
+        for a, b in pairs:
+            most[2 + 2 * a, 1 + 2 * b] = min(most[2 + 2 * a, 1 + 2 * b], 0.0)
     for (of, code, to), gap, strength in zip(
         condition.relations.tolist(), condition.gap, condition.relation_strength, strict=True
     ):
