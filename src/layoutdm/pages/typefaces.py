@@ -142,7 +142,7 @@ def _glyphs(path: str, size: float, text: str) -> Glyphs:
         return Glyphs(Image.new("L", (1, 1)), (0, 0), (0, 0, 0, 0), loaded.getlength(text))
     pixels = bytes(core)
     mask = Image.frombytes("L", core.size, pixels)
-    # Image.point would round its table anew for each word, which took a fifth of a page's time.
+    # Image.point would round its table anew for each word, which took a seventh of a page's time.
     box = Image.frombytes("L", core.size, pixels.translate(_is_ink)).getbbox()
     x, y = int(offset[0]), int(offset[1])
     ink = (0, 0, 0, 0) if box is None else (box[0] + x, box[1] + y, box[2] + x, box[3] + y)
