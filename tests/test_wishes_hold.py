@@ -223,6 +223,19 @@ def test_within_is_a_bound_and_about_is_not() -> None:
         MODEL.generate({"elements": [{"label": "Text", "y": wish, "height": 0.9}]})
 
 
+def test_a_bound_holds_when_the_drawn_box_would_have_to_shrink_a_lot() -> None:
+    """Areas let sizes change by a factor a round: one round is not enough for it to fit."""
+    from layoutdm.settle import settle
+
+    wish = {"about": 0.117, "within": 0.034}
+    request = {"elements": [{"label": "Text", "area": 0.01}, {"label": "Image", "y": wish}]}
+    drawn = np.array([[0.5, 0.8, 0.3, 0.3], [0.5, 0.48, 0.3, 0.9]])
+    settled = settle(MODEL.condition(request), drawn, np.zeros(2, np.intp))
+    _, y, _, height = settled.boxes[1]
+    assert y - height / 2 >= -1e-9
+    assert abs(y - 0.117) <= 0.034 + 1e-9
+
+
 def test_a_careful_draft_is_kept() -> None:
     rng = np.random.default_rng(0)
     truth = np.array([[0.5, 0.1, 0.8, 0.1], [0.5, 0.2, 0.8, 0.1], [0.5, 0.45, 0.8, 0.4]])

@@ -131,7 +131,8 @@ def _settled(condition: Condition, boxes: Floats, pairs: Pairs) -> Settled:
         rows = join([linear, bent, drawn])
         near = _near(now, factor, step) if len(bent) else (stays.low, stays.high)
         now = _Round(stays, rows, borders, pairs, near).run()
-        found = _judged(now, start, linear, bent_rows(condition, now, 0.1), pairs, stays)
+        rows_now = join([bent_rows(condition, now, 0.1), borders])
+        found = _judged(now, start, linear, rows_now, pairs, stays)
         if best is None or found.key < best.key:
             best = found
         if best.missed <= MET or not len(bent):
@@ -141,10 +142,11 @@ def _settled(condition: Condition, boxes: Floats, pairs: Pairs) -> Settled:
 
 
 def _judged(
-    now: Floats, start: Floats, linear: Rows, bent: Rows, pairs: Pairs, stays: Stays
+    now: Floats, start: Floats, linear: Rows, others: Rows, pairs: Pairs, stays: Stays
 ) -> Settled:
+    """others: rows that are not linear as they are now, and the borders."""
     hard = linear.weight >= WISH
-    misses = linear.misses(now)[hard].sum() + bent.misses(now).sum()
+    misses = linear.misses(now)[hard].sum() + others.misses(now).sum()
     moved = float((stays.weight * np.abs(now - start)).sum())
     return Settled(now.reshape(-1, 4), float(misses), len(pairs.too_close(now)), moved)
 
