@@ -121,6 +121,8 @@ def test_an_interrupted_job_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(
         command("-n", 100_000, "--out", tmp_path, "--batch-size", 4), env=ENVIRONMENT,
         stderr=subprocess.PIPE, text=True,
+        # A suite that a shell started in the background would hand on that Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     part = tmp_path / "layouts.jsonl.part"
     while process.poll() is None and not (part.exists() and part.stat().st_size):
