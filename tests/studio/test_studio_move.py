@@ -220,3 +220,19 @@ def test_keys_belong_to_the_field_that_is_typed_in(studio: Studio) -> None:
     studio.settle()
     studio.sees(lambda: [b.title for b in studio.boxes()], ["rvg her"])
     studio.sees(lambda: studio.page.evaluate("document.documentElement.dataset.tool"), "select")
+
+
+def test_a_space_that_is_typed_before_the_page_has_drawn_stays(studio: Studio) -> None:
+    studio.open_layout(ONE)
+    studio.click(150, 140)
+    studio.page.focus("#field-name")
+    typed = """values => values.forEach(value => {
+      const field = document.getElementById("field-name");
+      field.value = value;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    })"""
+    studio.page.evaluate(typed, ["my", "my "])  # both between two frames
+    studio.settle()
+    assert studio.page.input_value("#field-name") == "my "
+    studio.page.keyboard.type("hero")
+    studio.sees(lambda: [b.title for b in studio.boxes()], ["my hero"])

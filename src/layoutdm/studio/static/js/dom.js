@@ -110,8 +110,10 @@ function put(element, name, value, last) {
     for (const key of Object.keys(last ?? {})) if (!(key in (value ?? {}))) element.style.removeProperty(key);
     for (const [key, v] of Object.entries(value ?? {})) if (last?.[key] !== v) element.style.setProperty(key, String(v));
   } else if (PROPERTIES.has(name) && name in element) {
-    // Someone who types keeps what they typed until the value itself changes.
-    if (name !== "value" || value !== last || document.activeElement !== element) {
+    // Someone who types keeps what they typed until the value itself changes; a space at the end,
+    // which is not part of a value, is theirs, too.
+    const typing = name === "value" && document.activeElement === element;
+    if (!typing || (value !== last && element.value.trim() !== value)) {
       if (element[name] !== value) element[name] = value ?? (name === "value" ? "" : false);
     }
   } else if (value === null || value === undefined || value === false) element.removeAttribute(name);
