@@ -181,3 +181,19 @@ def test_fingers(open_studio: Callable[..., Studio]) -> None:
     after = studio.page.locator("#stage > .page").bounding_box()
     assert after["width"] == pytest.approx(2 * before["width"], rel=0.05), "pinching zooms"
     studio.sees(lambda: len(studio.rects()), 1)
+
+
+def test_enter_takes_the_label_that_was_typed_even_before_it_is_shown(studio: Studio) -> None:
+    studio.open_layout(CARD)
+    studio.page.focus("#label-search")
+    studio.page.evaluate(
+        """() => {
+          const field = document.getElementById("label-search");
+          field.value = "toolbar";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+        }"""
+    )  # both between two frames
+    studio.settle()
+    studio.keys("n")
+    studio.sees(lambda: [b.label for b in studio.boxes()][-1], "Toolbar")

@@ -46,8 +46,9 @@ export function left(state) {
         id: "label-search", type: "search", placeholder: "Search a label", "aria-label": "Search a label", value: state.search, autocomplete: "off",
         oninput: (/** @type {Event} */ e) => set({ search: /** @type {HTMLInputElement} */ (e.target).value }),
         onkeydown: (/** @type {KeyboardEvent} */ e) => {
-          if (e.key !== "Enter" || !labels[0]) return;
-          choose(labels[0].name);
+          const [first] = found(get()); // not `labels`: who types fast is ahead of what is drawn
+          if (e.key !== "Enter" || !first) return;
+          choose(first.name);
           set({ search: "" });
           /** @type {HTMLElement} */ (e.target).blur();
         },
