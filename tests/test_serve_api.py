@@ -140,9 +140,9 @@ def test_what_is_wrong_is_told_where_it_is(http, body, path, words):
     assert words in problems(http.post("/v1/generate", json=body))[path]
 
 
-def test_what_only_drawing_finds_out_is_the_clients_problem_too(http):
+def test_options_that_do_not_fit_each_other_are_the_clients_problem_too(http):
     answer = http.post("/v1/generate", json={"options": {"sampler": "element", "remask": 0.5}})
-    assert "sampler=plain" in problems(answer)[""]
+    assert "sampler=plain" in problems(answer)["options"]
 
 
 def test_check_tells_all_problems_and_never_fails(http):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import socket
 from pathlib import Path
 
 import pytest
 
 from layoutdm.serve import Limits
-from serve_helpers import client
+from serve_helpers import client, running
 
 BENCH = Path(__file__).parents[1] / "bench" / "serve_hostile.py"
 HEADERS = {"Content-Type": "application/json"}
@@ -91,3 +93,93 @@ def test_layouts_beyond_the_limits_are_refused():
         flat = {"labels": ["a"], "boxes": [[0.5, 0.5, 1, 1]], "width": 1e9, "height": 1e-9}
         answer = http.post("/v1/convert", json={"layouts": [flat], "to": "png"})
         assert answer.status_code == 200 and len(answer.content) < 1_000_000
+
+
+@pytest.mark.parametrize("path", ["/v1/generate", "/v1/jobs"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 199}, "steps must be from 1 to "),
+        ({"sampler": "element", "remask": 0.5}, "belong to sampler=plain"),
+        ({"temperature": 1e308}, "(from 1e-6 to 1e6)"),
+        ({"top_p": 1e-300}, "(from 1e-9)"),
+        ({"self": 1}, "unknown option 'self'"),
+    ],
+)
+def test_options_that_no_draw_can_follow_are_told_before_a_job_is_taken(
+    tmp_path, path, options, words
+):
+    with client(jobs=tmp_path / "jobs") as http:
+        answer = http.post(path, json={"count": 1, "options": options})
+        assert answer.status_code == 422 and words in answer.json()["error"]["message"]
+        assert answer.json()["error"]["problems"][0]["path"].startswith("options")
+        assert http.get("/v1/jobs").json()["jobs"] == []
+
+
+def test_the_largest_seed_is_told_to_the_last_digit(http):
+    answer = http.post("/v1/generate", json={"seed": 2**53})
+    assert "at most 9007199254740991, got 9007199254740992" in answer.json()["error"]["message"]
+
+
+HOST = b"Host: localhost\r\n"
+POST = b"POST /v1/check HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+
+
+def spoken(found, *parts: bytes) -> bytes:
+    """Everything that is answered to these bytes; the next part goes out after the first answer."""
+    port = int(found.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=900) as wire:
+        got = b""
+        for number, part in enumerate(parts):
+            if number:
+                got += wire.recv(65536)
+            wire.sendall(part)
+        while more := wire.recv(65536):
+            got += more
+    return got
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("hostile"), "--limit", "body_bytes=1000") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"GET /v1/jobs/a b HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"Host: evil.example\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + HOST + b"no colon\r\n\r\n",
+        POST + b"Content-Length: -1\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+)
+def test_what_is_no_http_gets_a_sentence_in_json(server, data):
+    head, _, body = spoken(server, data).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ") and b"application/json" in head
+    told = json.loads(body)
+    assert "HTTP/1.1 that can be read" in told["error"]["message"]
+    assert told["request_id"].encode() in head
+
+
+def test_rubbish_after_the_answer_leaves_no_traceback(server):
+    """The answer is on its way already, so nothing can be said about the rest of the body."""
+    plain = POST.replace(b"application/json", b"text/plain")
+    got = spoken(server, plain + b"Transfer-Encoding: chunked\r\n\r\n", b"zz\r\n{}\r\n")
+    assert got.startswith(b"HTTP/1.1 415 ") and got.count(b"HTTP/1.1 ") == 1
+    assert server.http().get("/v1/health").status_code == 200
+    assert "Traceback" not in server.log.read_text()
+
+
+TOO_MUCH = b"Content-Length: 99999999999999999999\r\n"
+ASKED = b"Content-Length: 1001\r\nExpect: 100-continue\r\n"
+
+
+@pytest.mark.parametrize("more", [TOO_MUCH, ASKED])
+def test_a_body_that_says_it_is_too_large_is_not_waited_for(server, more):
+    """Nothing of the body is sent: only its headers can be the reason."""
+    got = spoken(server, POST + b"Connection: close\r\n" + more + b"\r\n")
+    assert got.startswith(b"HTTP/1.1 413 ") and b"1,000 bytes" in got

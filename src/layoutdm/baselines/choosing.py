@@ -31,8 +31,8 @@ class TokenOptions(Options):
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        number("temperature", self.temperature, 1e-6, 1e6, "more than 0")
-        number("top_p", self.top_p, 1e-9, 1, "more than 0 and at most 1")
+        number("temperature", self.temperature, 1e-6, 1e6, "more than 0 (from 1e-6 to 1e6)")
+        number("top_p", self.top_p, 1e-9, 1, "more than 0 (from 1e-9) and at most 1")
 
 
 def number(name: str, value: Any, low: float, high: float, wanted: str) -> None:

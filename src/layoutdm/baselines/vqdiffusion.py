@@ -39,7 +39,6 @@ from layoutdm.diffusion.grid import Step, grid
 from layoutdm.diffusion.process import jump_masses, posterior
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.streams import Uniforms
-from layoutdm.errors import LayoutdmError
 from layoutdm.generator.protocol import Drawn, empty
 from layoutdm.spec import Condition
 from layoutdm.terms.priors import condition_priors
@@ -82,16 +81,17 @@ class VQDiffusion(System):
     def refuses(self, condition: Condition) -> str | None:
         return refusal(self.name, condition, draft=True)
 
+    def check(self, options: JointOptions) -> None:
+        """Raise where options, each right by itself, do not fit this model."""
+        grid(self.schedule.steps, options.steps, published=options.published)
+
     def draw(
         self,
         conditions: Sequence[Condition],
         options: JointOptions,
         streams: Sequence[np.random.Generator],
     ) -> Drawn:
-        if options.steps > self.schedule.steps:
-            raise LayoutdmError(
-                f"steps must be from 1 to {self.schedule.steps}, got {options.steps}"
-            )
+        self.check(options)
         drawn, tokenizer = empty(len(conditions), self.max_elements), self.common.tokenizer
         for group in batches([len(condition) for condition in conditions]):
             own = [conditions[i] for i in group]

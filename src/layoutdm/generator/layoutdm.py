@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from layoutdm.diffusion.element import ElementSampler
+from layoutdm.diffusion.grid import grid
 from layoutdm.diffusion.network import Denoiser, Ints
 from layoutdm.diffusion.plain import PlainSampler
 from layoutdm.diffusion.streams import Uniforms
@@ -85,6 +86,20 @@ class LayoutDM:
         """Nothing: whatever a request mixes can be drawn."""
         return None
 
+    def check(self, options: LayoutDMOptions) -> None:
+        """Raise where options, each right by itself, do not fit each other or this model."""
+        config, levels = self.config, self.config.schedule.steps
+        grid(levels, options.steps or levels, published=options.published)
+        if self.sampler_of(options) != "element":
+            return
+        if config.traits.draws_pad or not config.schedule.only_masks:
+            raise LayoutdmError(
+                "sampler=element needs a network that knows the number of elements and a schedule "
+                "that only masks; this model has sampler=plain"
+            )
+        if options.published or options.remask:
+            raise LayoutdmError("published and remask belong to sampler=plain; set it as well")
+
     def draw(
         self,
         conditions: Sequence[Condition],
@@ -147,6 +162,7 @@ class LayoutDM:
         return "plain" if plain or not self.config.schedule.only_masks else "element"
 
     def _sampler(self, batch: Batch, options: LayoutDMOptions) -> PlainSampler | ElementSampler:
+        self.check(options)
         config, in_turn = self.config, self.sampler_of(options) == "element"
         centres = config.tokenizer.bins.centres
         terms = (*usual_terms(batch, config, options, in_turn=in_turn), *self.terms)
@@ -156,13 +172,6 @@ class LayoutDM:
                 self.denoiser, config.schedule, terms, options.steps, options.published,
                 options.temperature, (labels, options.top_p), options.remask, centres,
             )  # fmt: skip
-        if config.traits.draws_pad or not config.schedule.only_masks:
-            raise LayoutdmError(
-                "sampler=element needs a network that knows the number of elements and a schedule "
-                "that only masks; this model has sampler=plain"
-            )
-        if options.published or options.remask:
-            raise LayoutdmError("published and remask belong to sampler=plain; set it as well")
         return self.sampler_type(
             self.denoiser, config.schedule, terms, options.steps, options.temperature,
             (labels, options.top_p), centres,

@@ -52,11 +52,11 @@ class LayoutDMOptions(Options):
         right = self.steps is None or (whole and self.steps >= 1)
         _check(right, "steps", self.steps, "a whole number from 1")
         for name, low, high, wanted in (
-            ("temperature", 1e-6, 1e6, "more than 0"),
-            ("top_p", 1e-9, 1, "more than 0 and at most 1"),
-            ("label_top_p", 1e-9, 1, "more than 0 and at most 1"),
+            ("temperature", 1e-6, 1e6, "more than 0 (from 1e-6 to 1e6)"),
+            ("top_p", 1e-9, 1, "more than 0 (from 1e-9) and at most 1"),
+            ("label_top_p", 1e-9, 1, "more than 0 (from 1e-9) and at most 1"),
             ("remask", 0, 1, "from 0 to 1"),
-            ("relation_strength", 0, 1e9, "0 or more"),
+            ("relation_strength", 0, 1e9, "from 0 to 1e9"),
         ):
             value = getattr(self, name)
             real = isinstance(value, (int, float)) and not isinstance(value, bool)

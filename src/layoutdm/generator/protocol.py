@@ -94,7 +94,8 @@ class Generator(Protocol):
     """One system, ready to draw; the run half: numpy and onnxruntime, never torch.
 
     Some things are optional: `canvas`, the (width, height) of its layouts; `aliases`, other words
-    for its labels; `apart`, which labels keep apart in its data (`terms.Apart`); and
+    for its labels; `apart`, which labels keep apart in its data (`terms.Apart`);
+    `check(options)`, which raises where options do not fit each other or the model; and
     `trace(conditions, options, streams)`, the frames on the way of what `draw` makes.
     """
 

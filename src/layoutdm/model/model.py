@@ -228,7 +228,10 @@ class Model:
             raise LayoutdmError(f"{self.generator.name} has no steps to trace; leave trace out")
         if hasattr(self.generator.options(), "relations"):  # it may rule out what leads nowhere
             changes["relations"] = relations
-        self.generator.options().replaced(**changes)  # a wrong option is told before all else
+        wanted = self.generator.options().replaced(**changes)  # what is wrong is told before all
+        check = getattr(self.generator, "check", None)
+        if check is not None:
+            check(wanted)
         return _How(changes, tries if require else 1, trace, relations == "hold", draws, tidy)
 
     def _make_required(

@@ -24,7 +24,7 @@ MOST_OPTIONS = 100
 LONGEST_VALUE = 100
 Body = TypeVar("Body", bound=BaseModel)
 
-NOT_HERE = ("trace", "tidy")  # fields of the body, not options
+NOT_HERE = ("trace", "tidy", "self", "asked")  # fields of the body, and no options
 
 
 def validated(kind: type[Body], data: Any) -> Body:

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import secrets
+from http import HTTPStatus
 from typing import Any, cast
 
 import h11
@@ -19,6 +20,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from layoutdm.serve.failures import ServeError
 
 log = logging.getLogger("layoutdm.serve")
+
+UNREADABLE = (
+    "not a request in HTTP/1.1 that can be read: its first line, a header, or the framing of its "
+    "body is wrong, or its headers are too long"
+)
 
 
 def protocol(header_seconds: float) -> type[asyncio.Protocol]:
@@ -40,6 +46,15 @@ def protocol(header_seconds: float) -> type[asyncio.Protocol]:
         def connection_lost(self, exc: Exception | None) -> None:
             self._forget()
             super().connection_lost(exc)
+
+        def send_400_response(self, msg: str) -> None:
+            """Bytes that are not HTTP; after an answer has begun there is only leaving."""
+            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                self.transport.write(_answer(ServeError(400, UNREADABLE)))
+            if self.cycle is not None:  # whoever works on it has nobody to answer any more
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+            self.transport.close()
 
         def _watch(self) -> None:
             if not self._owes():
@@ -64,18 +79,19 @@ def protocol(header_seconds: float) -> type[asyncio.Protocol]:
             if self.transport.is_closing():
                 return
             if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
-                self.transport.write(_answer(header_seconds))
+                late = f"the headers did not arrive within {header_seconds:g} seconds"
+                self.transport.write(_answer(ServeError(408, late)))
             self.transport.close()
 
     return Prompt
 
 
-def _answer(seconds: float) -> bytes:
-    failure = ServeError(408, f"the headers did not arrive within {seconds:g} seconds")
+def _answer(failure: ServeError) -> bytes:
     id = secrets.token_hex(6)
-    log.info("%s - - 408 %s", id, failure)
+    log.info("%s - - %d %s", id, failure.status, failure)
     body = json.dumps(failure.as_dict(id)).encode()
     return (
-        b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-type: application/json\r\n"
-        b"content-length: %d\r\n\r\n%b" % (len(body), body)
+        b"HTTP/1.1 %d %b\r\nconnection: close\r\ncontent-type: application/json\r\n"
+        b"x-request-id: %b\r\ncontent-length: %d\r\n\r\n%b"
+        % (failure.status, HTTPStatus(failure.status).phrase.encode(), id.encode(), len(body), body)
     )

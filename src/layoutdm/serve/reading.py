@@ -19,12 +19,14 @@ Body = TypeVar("Body", bound=BaseModel)
 
 SMALL = 64 * 1024  # bytes that are parsed at once, without a thread
 DRAINED = 16  # times the limit: so much of a body is thrown away, to let its sender read why
+LONGEST = 18  # digits of a length that is worth reading as a number
 
 
 async def read(request: Request, kind: type[Body], room: Room) -> Body:
     """The body of a request as a value of this kind, or a ServeError."""
     room.ensure_open()
     _check_type(request)
+    _check_length(request, room.limits)
     try:
         async with asyncio.timeout(room.limits.body_seconds):
             data = await _bytes(request, room.limits)
@@ -54,6 +56,15 @@ def _check_type(request: Request) -> None:
         raise ServeError(415, f"a body must be sent as it is, not packed with {packed[:100]!r}")
 
 
+def _check_length(request: Request, limits: Limits) -> None:
+    """Refuse at once what would not be drained, or what its sender asks about before sending."""
+    told = request.headers.get("content-length", "0")
+    asks = request.headers.get("expect", "").strip().lower() == "100-continue"
+    most = limits.body_bytes * (1 if asks else DRAINED)
+    if told.isdecimal() and (len(told) > LONGEST or int(told) > most):
+        raise _too_large(limits)
+
+
 async def _bytes(request: Request, limits: Limits) -> bytes:
     """Never keeps more than the limit; what comes beyond it is read and thrown away."""
     kept: list[bytes] = []
@@ -67,10 +78,14 @@ async def _bytes(request: Request, limits: Limits) -> bytes:
             if size > DRAINED * limits.body_bytes:
                 break
     if size > limits.body_bytes:
-        raise ServeError(
-            413, f"the body is larger than {limits.body_bytes:,} bytes, this server's limit"
-        )
+        raise _too_large(limits)
     return b"".join(kept)
+
+
+def _too_large(limits: Limits) -> ServeError:
+    return ServeError(
+        413, f"the body is larger than {limits.body_bytes:,} bytes, this server's limit"
+    )
 
 
 def wants_lines(request: Request) -> bool:

@@ -231,15 +231,13 @@ def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[Bas
         case "too_long":
             return f"must list at most {context['max_length']}"
         case "greater_than":
-            return f"must be greater than {context['gt']:g}{got}"
-        case "less_than_equal":
-            return f"must be at most {context['le']:g}{got}"
+            return f"must be greater than {_bound(context['gt'])}{got}"
         case "relation":
             return error["msg"]
         case "greater_than_equal":
-            return f"must be at least {context['ge']:g}{got}"
+            return f"must be at least {_bound(context['ge'])}{got}"
         case "less_than_equal":
-            return f"must be at most {context['le']:g}{got}"
+            return f"must be at most {_bound(context['le'])}{got}"
         case "literal_error":
             choices = [str(c) for c in _literals(context["expected"])]
             if isinstance(value, str):
@@ -249,6 +247,11 @@ def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[Bas
             return f"must be an object in braces{got}"
         case _:
             return f"{error['msg'][0].lower()}{error['msg'][1:]}{got}"
+
+
+def _bound(value: float) -> str:
+    """A limit as it is: a whole number loses no digit."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def _literals(expected: str) -> Iterator[str]:
