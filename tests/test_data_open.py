@@ -245,3 +245,24 @@ def test_a_link_that_leads_to_itself_is_no_data_set(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(LayoutdmError, match="no such file or folder"):
         layoutdm.data.open(tmp_path / "loop")
+
+
+def test_a_folder_with_one_annotation_file_of_any_name(tmp_path):
+    write([layout(i) for i in range(20)], tmp_path / "annotations" / "pages.json")
+    dataset = layoutdm.data.open(tmp_path / "annotations")
+    assert dataset.name == "annotations"
+    assert [len(part) for part in dataset.splits.values()] == [17, 1, 2]
+    write([layout(i) for i in range(20)], tmp_path / "annotations" / "more.json")
+    with pytest.raises(LayoutdmError, match="is a folder of layout files; name one of them"):
+        layoutdm.data.open(tmp_path / "annotations")
+
+
+def test_a_cut_within_a_length_is_the_cut_without_the_longer_layouts(tmp_path):
+    path = save(
+        tmp_path / "pages.jsonl", [layout(i, ["text"] * (3 if i % 4 else 6)) for i in range(80)]
+    )
+    without = layoutdm.data.open(path, max_elements=5)
+    all_of_them = layoutdm.data.open(path, max_elements=None, cut_within=5)
+    assert len(all_of_them["train"]) == len(without["train"]) + 20
+    for split, part in all_of_them.splits.items():
+        assert ids(item for item in part if len(item) <= 5) == ids(without[split])

@@ -1,8 +1,9 @@
-"""Requests from files and standard input: JSON, or YAML by the name of the file."""
+"""Requests from files and standard input: JSON or YAML."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import Any
 from layoutdm.errors import LayoutdmError
 
 MOST_BYTES = 8 * 2**20  # of a file; no request needs a tenth of it
+YAML = (".yaml", ".yml")  # endings
 PLACES = ("x", "y", "width", "height")
 
 
 def read_request(source: str) -> dict[str, Any]:
     """The request of a file as plain data; what it says is checked later, all at once.
 
-    `-` is standard input, which holds JSON.
+    The name of a file tells YAML from JSON; `-` is standard input, whose first sign does.
     """
     where = "standard input" if source == "-" else source
     text = _text(source, where)
-    data = _yaml(text, where) if source.lower().endswith((".yaml", ".yml")) else _json(text, where)
+    if not text.strip() and not source.lower().endswith(YAML):  # in YAML nothing is a value
+        raise LayoutdmError(f"{where}: is empty; a request without any wish is {{}}")
+    data = _yaml(text, where) if _is_yaml(source, text) else _json(text, where)
     if not isinstance(data, dict):
         raise LayoutdmError(f"{where}: a request is an object, such as {{}} in JSON")
     for name in ("elements", "relations"):
@@ -77,6 +81,20 @@ def _text(source: str, where: str) -> str:
         raise LayoutdmError(f"{where}: is not UTF-8 text; a request is JSON") from None
 
 
+def _is_yaml(source: str, text: str) -> bool:
+    if source == "-":  # no name: a JSON request begins with a brace, which few write in YAML
+        return text.lstrip()[:1] not in ("{", "[", '"')
+    return source.lower().endswith(YAML)
+
+
+def _flaw(error: Exception) -> str:
+    """What a parser found, without its advice to the programmer."""
+    digits = re.search(r"value has (\d+) digits", str(error))
+    if digits:
+        return f"a number has {int(digits[1]):,} digits; values are shares, such as 0.5"
+    return str(error)[:100]
+
+
 def _json(text: str, where: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -93,7 +111,7 @@ def _json(text: str, where: str) -> Any:
     except RecursionError:
         raise LayoutdmError(f"{where}: nested too deeply to be a request") from None
     except ValueError as error:
-        raise LayoutdmError(f"{where}: is not valid JSON: {error}") from None
+        raise LayoutdmError(f"{where}: is not valid JSON: {_flaw(error)}") from None
 
 
 def _yaml(text: str, where: str) -> Any:
@@ -126,4 +144,4 @@ def _yaml(text: str, where: str) -> Any:
     except (RecursionError, ValueError) as error:
         if isinstance(error, LayoutdmError):
             raise
-        raise LayoutdmError(f"{where}: is not valid YAML: {str(error)[:100]}") from None
+        raise LayoutdmError(f"{where}: is not valid YAML: {_flaw(error)}") from None

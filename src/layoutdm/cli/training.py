@@ -66,7 +66,9 @@ def run_training(options: TrainOptions) -> None:
     record = saved_settings(options.out) if options.resume else None
     saved = Settings.from_dict(record) if record is not None else None
     settings = _resumed(options, saved) if saved else _settings(options, tuned=base is not None)
-    dataset = _open(options)
+    tuned = base if saved is None else None
+    most = tuned.tokenizer.max_elements if tuned else settings.data.max_elements
+    dataset = _open(options, most)
     main = PartialState(cpu=on_cpu()).is_main_process
     with TrainingWatch(quiet=not main) as watch, _Stopper() as stop:
         shape = settings.network
@@ -118,7 +120,7 @@ def _settings(options: TrainOptions, *, tuned: bool) -> Settings:
     return with_text(settings, options.settings)
 
 
-def _open(options: TrainOptions) -> Dataset:
+def _open(options: TrainOptions, most: int) -> Dataset:
     from layoutdm.data import open as open_data
     from layoutdm.formats.problems import Problems
 
@@ -126,6 +128,7 @@ def _open(options: TrainOptions) -> Dataset:
         layouts_of(options.data),
         format=options.format,
         max_elements=None,  # `train` leaves long layouts out, and says how many others would stay
+        cut_within=most,  # as `evaluate` cuts, which never sees them
         portrait=options.portrait,
         problems=Problems(skip=options.skip_bad),
     )

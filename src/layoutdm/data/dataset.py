@@ -77,6 +77,7 @@ def open(
     order: str = "dataset",
     seed: int = 0,
     problems: Problems | None = None,
+    cut_within: int | None = None,
 ) -> Dataset:
     """Open a file, a folder or a built-in data set ("sample") in any readable format.
 
@@ -90,12 +91,13 @@ def open(
     `max_elements` are removed and counted; `portrait=False` and `max_elements=None` switch these
     filters off one by one, `filters=False` switches off all. `order` is "dataset", "random"
     (drawn with `seed`) or "top-left". Bad records raise; `Problems(skip=True)` collects them.
+    `cut_within` makes the cut that `max_elements` would make, but keeps longer layouts, in train.
     """
     check_order(order)
     wanted = Filters(1, max_elements, portrait) if filters else NONE
     problems = problems if problems is not None else Problems()
     found = find(source, format)
-    parts = read_parts(found, wanted, problems, seed)
+    parts = read_parts(found, wanted, problems, seed, cut_within)
     _check_not_empty(found.name, parts, problems)
     labels = parts.labels or ordered_labels(
         label for layouts in parts.splits.values() for layout in layouts for label in layout.labels

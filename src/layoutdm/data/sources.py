@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from layoutdm.formats import publaynet, rico
 from layoutdm.formats.files import Progress, silent
 from layoutdm.formats.filters import Filters, keep
 from layoutdm.formats.problems import Problems
+from layoutdm.formats.signs import SINGLE, is_unfinished_job, look
+from layoutdm.formats.table import FORMATS
 from layoutdm.layout import Layout
 
 BUILT_IN = {"sample": Path(__file__).with_name("sample.jsonl.gz")}
@@ -62,7 +64,18 @@ def find(source: str | Path, format: str | None = None) -> Found:
             f"{path}: the folder is empty; it should hold files named train, val and test, "
             "or layouts in one of the readable formats"
         )
-    return Found(name, path, format, files or {"": [path]})
+    return Found(name, path, format, files or {"": [_only_file(path) or path]})
+
+
+def _only_file(path: Path) -> Path | None:
+    """The one annotation file of a folder that holds no other and is in no format itself."""
+    if not path.is_dir():
+        return None
+    found = look(path)
+    if is_unfinished_job(found) or any(kind.sign and kind.sign(found) for kind in FORMATS):
+        return None
+    files = [name for name in found.names or () if Path(name).suffix.lower() in SINGLE]
+    return path / files[0] if len(files) == 1 else None
 
 
 def _original(path: Path) -> str | None:
@@ -99,14 +112,20 @@ def read_split(
             yield from keep(layouts, filters, problems.removed)
 
 
-def read_parts(found: Found, filters: Filters, problems: Problems, seed: int) -> Parts:
-    """Read everything and split it as the files say, as the paper does, or 85 / 5 / 10."""
+def read_parts(
+    found: Found, filters: Filters, problems: Problems, seed: int, cut_within: int | None = None
+) -> Parts:
+    """Read everything and split it as the files say, as the paper does, or 85 / 5 / 10.
+
+    `cut_within`: only layouts of so many elements take part in a cut; longer ones go to train.
+    """
     read = {split: tuple(read_split(found, split, filters, problems)) for split in found.files}
     if found.format == "publaynet":
-        return _publaynet_parts(read, seed)
+        return _publaynet_parts(read, seed, cut_within)
     only = next(iter(read)) if len(read) == 1 else None
     if only in ("", "train"):
-        splits = dict(zip(SPLITS, cut(read[only], RICO_CUTS, seed), strict=True))
+        parts = _cut_within(cut_within, read[only], RICO_CUTS, seed)
+        splits = dict(zip(SPLITS, parts, strict=True))
         sizes = " / ".join(str(len(splits[split])) for split in SPLITS)
         whole = "one set of layouts" if only == "" else "a train set alone"
         labels = RICO25 if found.format == "rico" else ()
@@ -120,12 +139,29 @@ def read_parts(found: Found, filters: Filters, problems: Problems, seed: int) ->
     return Parts(read, note, from_files=tuple(read))
 
 
-def _publaynet_parts(read: Mapping[str, tuple[Layout, ...]], seed: int) -> Parts:
+def _cut_within(
+    most: int | None, layouts: Sequence[Layout], shares: Sequence[float], seed: int
+) -> list[tuple[Layout, ...]]:
+    """The cut of the layouts of at most `most` elements; longer ones follow in the first part.
+
+    A shuffle depends on how many there are, so a cut of all would not be the one that is made
+    without the longer ones: layouts of one's val would be in the other's train.
+    """
+    room = most if most is not None else max(map(len, layouts), default=0)
+    first, *others = cut([layout for layout in layouts if len(layout) <= room], shares, seed)
+    return [first + tuple(layout for layout in layouts if len(layout) > room), *others]
+
+
+def _publaynet_parts(
+    read: Mapping[str, tuple[Layout, ...]], seed: int, cut_within: int | None
+) -> Parts:
     """The paper's split: official train cut 95 / 5 into train and val, official val is test."""
     splits: dict[str, tuple[Layout, ...]] = {}
     notes = []
     if "train" in read:
-        splits["train"], splits["val"] = cut(read["train"], (PUBLAYNET_CUT,), seed)
+        splits["train"], splits["val"] = _cut_within(
+            cut_within, read["train"], (PUBLAYNET_CUT,), seed
+        )
         notes.append(f"official train, shuffled with seed {seed}, as 95 % train and 5 % val")
     if "val" in read:
         splits["test"] = read["val"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -112,6 +113,16 @@ def _pairs(word: str) -> set[str]:
     return {word[i : i + 2] for i in range(len(word) - 1)} | set(word)
 
 
+def _unprintable(value: object) -> str:
+    """
+    >>> _unprintable(10**5000)
+    'a number of about 5,001 digits'
+    """
+    if isinstance(value, int):
+        return f"a number of about {int(value.bit_length() * math.log10(2)) + 1:,} digits"
+    return f"a {type(value).__name__}"
+
+
 def shorten(value: object, length: int = 60) -> str:
     """A value as the user wrote it, cut to a readable length."""
     try:
@@ -119,5 +130,5 @@ def shorten(value: object, length: int = 60) -> str:
             value = value[:length]
         text = json.dumps(value) if value is None or isinstance(value, bool) else repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or a number of too many digits
-        text = f"a {type(value).__name__}"
+        text = _unprintable(value)
     return text if len(text) <= length else f"{text[: length - 3]}..."

@@ -33,11 +33,14 @@ def train_model(
     from layoutdm.train.recipe import preset
     from layoutdm.train.run import train
 
-    opened = (
-        data if isinstance(data, Dataset) else open_data(data, max_elements=None, portrait=portrait)
-    )
     recipe = settings or preset("recipe")
     if budget:
         recipe = recipe.changed("budget", **budget)
     begin = load_network(find(base)) if base is not None else None
+    most = begin.tokenizer.max_elements if begin is not None else recipe.data.max_elements
+    opened = (
+        data
+        if isinstance(data, Dataset)
+        else open_data(data, max_elements=None, portrait=portrait, cut_within=most)
+    )
     return train(opened, recipe, Path(out), base=begin, resume=resume)
