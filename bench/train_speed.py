@@ -1,11 +1,13 @@
-"""How fast the recipe trains the element network, side by side with the way before it.
+"""How fast the recipe learns, side by side with the way before it.
 
-    python bench/train_speed.py [--threads 1] [--steps 12] [--save]
+    python bench/train_speed.py DATA [--minutes 3] [--save]
 
-Both ways take turns in one process, so that other programs slow both down alike.
-The way before: every element is predicted in single precision, the loss is the variational bound
-in double precision over all values, embeddings are looked up one by one, attention is the fused
-kernel, and nothing looks at what repeats. With one thread processor time is used.
+Both ways train the same network on the same data and take turns in one process on one thread, so
+that other programs slow both down alike. Each gets so many minutes of processor time; then the
+recipe's figure on val is looked at to see when it was first as good as the other's last one.
+The way before: one noisy state of a layout a step, in single precision, the loss is the variational
+bound in double precision over all values, embeddings are looked up one by one, attention is the
+fused kernel, and nothing looks at what repeats.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import argparse
 import json
 import platform
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,33 +24,24 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from layoutdm import Layout
-from layoutdm.tokens import Tokenizer, uniform_bins
+from layoutdm import data
+from layoutdm.tokens import Tokenizer
 from layoutdm.train.batches import from_tensors
 from layoutdm.train.corpus import pack
+from layoutdm.train.folder import train_and_val
 from layoutdm.train.layoutdm import NUMBER_EVERY, LayoutDMLearner, Splits
 from layoutdm.train.learner import Batch, Moment, Notes
 from layoutdm.train.losses import terms
+from layoutdm.train.measure import limited
 from layoutdm.train.networks import ElementNetwork, Query, blocks
 from layoutdm.train.objective import number_loss, shown_part
 from layoutdm.train.published import to_noise
 from layoutdm.train.recipe import Settings, preset
+from layoutdm.train.run import make_tokenizer
 from layoutdm.train.times import stratified
 from layoutdm.train.trainer import Trainer
 
-LABELS = tuple(f"label {number}" for number in range(25))
-
-
-def made_up_layouts(count: int) -> list[Layout]:
-    """Layouts as long as Rico's: ten elements on average, 25 at most."""
-    rng = np.random.default_rng(0)
-    layouts = []
-    for number in np.clip(rng.gamma(2.4, 4.2, count).astype(int), 1, 25):
-        sizes = rng.uniform(0.05, 0.5, (number, 2))
-        centres = sizes / 2 + rng.random((number, 2)) * (1 - sizes)
-        names = [LABELS[i] for i in rng.integers(0, 25, number)]
-        layouts.append(Layout.create(names, np.hstack([centres, sizes])))
-    return layouts
+LOOKS, EFFORT = 12, 1000  # at the recipe's figure on val; layouts each
 
 
 class BeforeNetwork(ElementNetwork):
@@ -83,70 +76,81 @@ class BeforeLearner(LayoutDMLearner):
         return loss, {}
 
 
-def make_trainer(settings: Settings, bins: int, folder: Path, *, before: bool) -> Trainer:
-    tokenizer = Tokenizer(LABELS, uniform_bins(bins), 25)
-    corpus = pack(made_up_layouts(8 * settings.budget.batch_size), tokenizer)
+def make_trainer(
+    settings: Settings, tokenizer: Tokenizer, splits: Splits, folder: Path, *, before: bool
+) -> Trainer:
     torch.manual_seed(0)
-    network = (BeforeNetwork if before else ElementNetwork)(settings.network_config(tokenizer))
+    network = (BeforeNetwork if before else ElementNetwork)(
+        replace(settings.network_config(tokenizer), in_turn=not before)
+    )
     if before:  # a mask for every place, as it was
         for module in network.modules():
             for name, part in module.named_children():
                 if isinstance(part, blocks.SharedDropout):
                     setattr(module, name, nn.Dropout(part.share))
     learner = (BeforeLearner if before else LayoutDMLearner)(
-        network, Splits(corpus, corpus), settings, lambda finished, out: None
+        network, splits, settings, lambda finished, out: None
     )
     return Trainer(learner, settings.optimiser, settings.budget, folder)
 
 
-def seconds(trainer: Trainer, clock: Callable[[], float]) -> float:
-    begin = clock()
-    trainer._step()
-    return clock() - begin
+def nats(trainer: Trainer) -> float:
+    with torch.no_grad():
+        return float(trainer.learner.validate(trainer.state.average.eval(), EFFORT).bound)
 
 
-def compare(bins: int, steps: int, clock: Callable[[], float], folder: Path) -> dict[str, float]:
-    """Layouts a second of both ways, by the median of their steps' times in turns."""
-    now = preset("recipe", steps=10_000)
-    then = now.changed("network", repeats=False, lines=255).changed("budget", precision="fp32")
+def compare(folder: Path, minutes: float, scratch: Path) -> dict[str, object]:
+    """Figures of both ways after as many minutes of processor time each."""
+    now = preset("recipe", steps=100_000)
+    then = now.changed("network", repeats=False, lines=255)
+    then = then.changed("budget", precision="fp32", batch_size=64)
+    dataset, _ = limited(data.open(folder), now.data.max_elements)
+    train, val = train_and_val(dataset)
+    tokenizer = make_tokenizer(dataset, train, now, None)
+    splits = Splits(pack(train, tokenizer), pack(val, tokenizer))
     trainers = {
-        "before": make_trainer(then, bins, folder / f"before{bins}", before=True),
-        "recipe": make_trainer(now, bins, folder / f"recipe{bins}", before=False),
+        "before": make_trainer(then, tokenizer, splits, scratch / "before", before=True),
+        "recipe": make_trainer(now, tokenizer, splits, scratch / "recipe", before=False),
     }
-    taken: dict[str, list[float]] = {name: [] for name in trainers}
+    spent = dict.fromkeys(trainers, 0.0)
+    seen = dict.fromkeys(trainers, 0)
+    curve: list[tuple[float, float]] = []
     short = blocks.SHORT
-    for step in range(steps + 2):
-        for name, trainer in trainers.items():
-            blocks.SHORT = 0 if name == "before" else short
-            spent = seconds(trainer, clock)
-            if step >= 2:  # the first are slow
-                taken[name].append(spent)
+    while min(spent.values()) < 60 * minutes:
+        name = min(spent, key=lambda name: spent[name])
+        blocks.SHORT = 0 if name == "before" else short
+        begin = time.process_time()
+        trainers[name]._step()
+        spent[name] += time.process_time() - begin
+        seen[name] += trainers[name].draws.batch_size
+        if name == "recipe" and spent[name] > 60 * minutes * (len(curve) + 1) / LOOKS:
+            curve.append((round(spent[name] / 60, 2), round(nats(trainers[name]), 2)))
     blocks.SHORT = short
-    rates = {name: now.budget.batch_size / float(np.mean(times)) for name, times in taken.items()}
-    return {**rates, "times_as_fast": rates["recipe"] / rates["before"]}
+    last = {name: round(nats(trainer), 2) for name, trainer in trainers.items()}
+    reached = next((at for at, value in curve if value <= last["before"]), None)
+    return {
+        "nats_on_val": last,
+        "layouts_per_second": {name: round(seen[name] / spent[name], 1) for name in seen},
+        "recipe_minutes_and_nats": curve,
+        "as_good_after_minutes": reached,
+        "times_as_fast": None if reached is None else round(minutes / reached, 2),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=16)
-    parser.add_argument("--bins", type=int, nargs="+", default=[32, 192])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--save", action="store_true", help="write bench/results/train_speed.json")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    clock = time.process_time if options.threads == 1 else time.perf_counter
+    torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
-        rates = {
-            f"{bins} bins": compare(bins, options.steps, clock, Path(folder))
-            for bins in options.bins
-        }
+        found = compare(options.data, options.minutes, Path(folder))
     result = {
-        "threads": options.threads,
-        "machine": platform.machine(),
-        "torch": torch.__version__,
-        "clock": "processor" if options.threads == 1 else "wall",
-        "layouts_per_second": rates,
-    }
+        "data": options.data.name, "minutes": options.minutes, "threads": 1,
+        "machine": platform.machine(), "torch": torch.__version__, "clock": "processor",
+        "precision": str(preset("recipe").budget.precision), **found,
+    }  # fmt: skip
     text = json.dumps(result, indent=1)
     print(text)
     if options.save:

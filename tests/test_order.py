@@ -158,7 +158,7 @@ def test_what_the_network_learned_without_an_order_has_none() -> None:
         ([{"label": "0", **whole}, {"label": "0"}], 3, True),
         ([{"label": "0", **draft}], 1, False),
     ):
-        wish = condition(elements) if elements else Condition.unknown(3)
+        wish = condition(elements) if elements else Condition.unknown("abc")
         assert in_reading_order(wish, count) == ordered, elements
 
 

@@ -27,9 +27,9 @@ from layoutdm.train.batches import (
 from layoutdm.train.batches import LABELS as LABELS_TASK
 from layoutdm.train.corpus import pack
 from layoutdm.train.draws import Draws, batches_per_epoch, epoch_batches
-from layoutdm.train.masks import ASKED, draw_masks
 from layoutdm.train.objective import shown_part
 from layoutdm.train.recipe import Recipe, Settings, names, preset, with_text
+from layoutdm.train.turns import Turns, draw_turns
 from training_samples import LABELS, make_layouts
 
 TOKENIZER = Tokenizer(LABELS, uniform_bins(32), 8)
@@ -207,42 +207,57 @@ def test_layouts_that_do_not_fit_are_refused() -> None:
         pack([], TOKENIZER)
 
 
-def masks_for(share: float, focus: float = 0.6, seed: int = 0):  # type: ignore[no-untyped-def]
-    unknown = np.zeros((200, 5, 5), dtype=bool)
-    unknown[:, :4, 1:] = True  # labels are known, the last slot only fills up
-    return unknown, draw_masks(unknown, share, focus, np.random.default_rng(seed))
+def turns_for(mixed: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, Turns]:
+    """Labels are known, of the first layouts a whole element too; the last slot only fills up."""
+    known, valid = np.zeros((200, 5, 5), dtype=bool), np.ones((200, 5), dtype=bool)
+    known[..., 0] = valid[:, :4] = True
+    valid[:, 4] = False
+    known[:50, 2] = True
+    known &= valid[..., None]
+    return known, valid, draw_turns(known, valid, mixed, 0.5, np.random.default_rng(seed))
 
 
-def test_masks_in_sequence_leave_whole_elements_first() -> None:
-    unknown, masks = masks_for(1.0)
-    assert not masks.masked[~unknown].any()
-    assert masks.masked.any(axis=(1, 2)).all()
-    whole = ~masks.masked[:, :4].any(axis=2)
-    begun = ~masks.masked[:, :4, 1:].all(axis=2)
-    # Whoever is whole comes before whoever is not begun; some are on their way in between.
-    assert (np.diff(whole.astype(int), axis=1) <= 0).all()
-    assert (np.diff(begun.astype(int), axis=1) <= 0).all()
-    assert 0.2 < whole.mean() < 0.8
+def test_what_the_task_gives_is_listed_and_whole_elements_come_first() -> None:
+    known, valid, turns = turns_for(0.0)
+    assert (turns.listed == known).all()
+    assert (turns.turn[:50].argmin(axis=1) == 2).all()
+    assert (turns.turn[50:] == np.arange(5)).all()
+    assert not (turns.begun & ~valid[..., None]).any()
 
 
-def test_the_first_asked_is_whose_turn_is_next() -> None:
-    _, masks = masks_for(1.0)
-    assert masks.asked.shape == (200, ASKED)
-    first = masks.masked.any(axis=2).argmax(axis=1)
-    assert (masks.asked[:, 0] == first).all()
-    assert all(len(set(row)) == ASKED for row in masks.asked.tolist())
+def test_elements_at_their_turn_are_known_up_to_one_of_their_values() -> None:
+    _, _valid, turns = turns_for(0.0)
+    begun = turns.begun[50:, :4]
+    label, x, y, width, height = (begun[..., m] for m in range(5))
+    assert label.all()
+    for first, then in ((width, height), (height, x), (x, y)):
+        assert not (then & ~first).any()
+    assert not y.any()  # something is left to guess
+    for part in (width, height, x):
+        assert 0.15 < part.mean() < 0.85
 
 
-@pytest.mark.parametrize("share", [0.0, 1.0])
-def test_weights_are_of_masked_tokens_and_add_up(share: float) -> None:
-    _, masks = masks_for(share)
-    chosen = np.take_along_axis(masks.masked, masks.asked[..., None], axis=1)
-    assert not masks.weight[~chosen].any()
-    assert masks.weight.sum(axis=(1, 2)) == pytest.approx(np.ones(200))
-    if share:
-        others = chosen[:, 1:].any(axis=(1, 2))
-        assert masks.weight[others, 0].sum(axis=1) == pytest.approx(0.6)
-        assert masks.weight[~others, 0].sum(axis=1) == pytest.approx(1.0)
+def test_any_fields_are_listed_of_mixed_layouts_besides() -> None:
+    known, valid, turns = turns_for(0.3)
+    assert (turns.listed | ~known).all()
+    assert not (turns.listed & ~valid[..., None]).any()
+    more = (turns.listed & ~known).any(axis=(1, 2))
+    assert 0.15 < more.mean() < 0.4
+
+
+@pytest.mark.parametrize("mixed", [0.0, 1.0])
+def test_weights_are_of_unknown_tokens_and_add_up(mixed: float) -> None:
+    _, valid, turns = turns_for(mixed)
+    counted = turns.weight > 0
+    assert not counted[turns.begun].any()
+    assert not counted[~valid].any()
+    left = (~turns.listed & valid[..., None]).any(axis=(1, 2))
+    assert turns.weight.sum(axis=(1, 2))[left] == pytest.approx(1.0)
+    if not mixed:  # width is next: width and height count alike, x and y half
+        at = np.nonzero(~turns.begun[:, :4, 3] & valid[:, :4])
+        found = turns.weight[at]
+        assert found[:, 4] == pytest.approx(found[:, 3])
+        assert found[:, 1:3] == pytest.approx(found[:, [3, 3]] / 2)
 
 
 def test_the_number_is_guessed_from_what_completion_shows() -> None:

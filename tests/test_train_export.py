@@ -35,6 +35,10 @@ CONFIGS = {
     "element that repeats": NetworkConfig(
         **BASIC, edges=9, centres=CENTRES, space=True, repeats=True, ordered=True
     ),
+    "element that learns in turn": NetworkConfig(
+        **BASIC, about_levels=2, edges=9, centres=CENTRES, space=True, repeats=True, ordered=True,
+        in_turn=True,
+    ),
     "element with time": NetworkConfig(**BASIC, time="adaln"),
     "paper": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False),
     "paper as published": NetworkConfig(**BASIC, kind="paper", time="adaln", number=False,
@@ -66,6 +70,7 @@ def query(batch: int, slots: int) -> dict[str, torch.Tensor]:
         "about": torch.randint(0, 17, (batch, slots, 4), generator=generator),
         "position": torch.randint(0, 7, (batch, slots), generator=generator),
         "asked": torch.randint(0, slots, (batch, max(1, slots - 2)), generator=generator),
+        "turn": torch.rand((batch, slots), generator=generator).argsort(dim=1),
     }
 
 
@@ -89,7 +94,7 @@ def test_onnx_equals_torch_for_any_batch_and_number_of_slots(name: str, tmp_path
             expected = rounded(
                 Query(given["tokens"], given["level"] if "level" in inputs else None,
                       given["valid"], given["about"] if "about" in inputs else None,
-                      given["position"])
+                      given["position"], turn=given["turn"] if "turn" in inputs else None)
             )  # fmt: skip
         asked = given["asked"].numpy() if "asked" in inputs else np.arange(slots)[None]
         take = np.arange(batch)[:, None], asked

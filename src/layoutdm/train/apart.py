@@ -16,7 +16,7 @@ from layoutdm.train.corpus import Corpus, Ints
 
 Bools = NDArray[np.bool_]
 
-RARELY = 0.02  # labels keep apart if fewer pairs of elements than this share room
+RARELY = 0.03  # labels keep apart if fewer pairs of elements than this share room
 SEEN = 20  # fewer ordered pairs than this say nothing
 SLIVER = 0.1  # of the smaller box: what boxes that touch may share
 MOST = 0.5  # whatever the data: a box that covers half of another is on top of it

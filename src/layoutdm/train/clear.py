@@ -21,7 +21,7 @@ from layoutdm.train.batches import Batch, take_rows
 from layoutdm.train.networks import Network, Query
 
 X, Y, WIDTH, HEIGHT = 1, 2, 3, 4
-SHARE = 0.2  # of the layouts: each takes three calls of the network, two without gradients
+SHARE = 0.6  # of the layouts: each takes six calls of the network
 ALMOST_ALL = 0.95  # of a box may be covered: a bound for the gradient where no place is free
 
 

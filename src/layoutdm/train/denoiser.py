@@ -29,10 +29,10 @@ class TorchDenoiser:
     @torch.inference_mode()
     def __call__(self, query: Query) -> Prediction:
         config = self._network.config
-        about = position = asked = None
+        about = position = asked = turn = None
         if config.kind == "element":  # the exported file always reads these, 0 meaning nothing
             position = _or_zeros(query.position, query.valid.shape)
-            asked = query.asked
+            asked, turn = query.asked, query.turn
             if config.about_levels:
                 about = _or_zeros(query.about, (*query.valid.shape, 4))
         answer = self._network(
@@ -43,6 +43,7 @@ class TorchDenoiser:
                 about=None if about is None else self._tensor(about),
                 position=None if position is None else self._tensor(position),
                 asked=None if asked is None else self._tensor(asked),
+                turn=None if turn is None else self._tensor(turn),
             )
         )
         number = None if answer.number is None else answer.number.float().cpu().numpy()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 ORDER, CONTENT, DROPOUT, NUMBER = range(4)  # purposes
-CHUNK = 8  # batches sorted by length together: little padding, still random batches
+TOGETHER = 512  # layouts sorted by length: little padding, still random batches
 
 
 class Draws:
@@ -48,8 +48,9 @@ def epoch_batches(counts: Ints, batch_size: int, rng: np.random.Generator) -> It
     size = min(batch_size, len(counts))
     order = rng.permutation(len(counts))
     order = order[: len(order) // size * size]
-    for begin in range(0, len(order), size * CHUNK):
-        chunk = order[begin : begin + size * CHUNK]
+    together = size * max(TOGETHER // size, 1)
+    for begin in range(0, len(order), together):
+        chunk = order[begin : begin + together]
         chunk = chunk[np.argsort(counts[chunk], kind="stable")].reshape(-1, size)
         yield from chunk[rng.permutation(len(chunk))]
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from layoutdm.atomic import write_bytes, write_text
 from layoutdm.errors import LayoutdmError
+from layoutdm.folders import refuse_taken
 from layoutdm.layout import Layout
 from layoutdm.lock import locked
 from layoutdm.train.features_data import (
@@ -98,13 +99,14 @@ def train_features(
 
 
 def check_folder(folder: Path, *, resume: bool) -> None:
-    """Raise where a run must not write: over a file, or another run without `resume`."""
+    """Raise where a run must not write: over a file, foreign ones, a run without `resume`."""
     if folder.exists() and not folder.is_dir():
         raise LayoutdmError(f"{folder}: is a file; --out should name a folder")
-    if resume:
-        return
-    for name in ("checkpoint.pt", "features.onnx"):
-        if (folder / name).exists():
+    there = [name for name in ("checkpoint.pt", "features.onnx") if (folder / name).exists()]
+    if not there:
+        refuse_taken(folder, ("training.json", "metrics.jsonl"))
+    for name in there:
+        if not resume:
             raise LayoutdmError(
                 f"{folder}: already holds {name} of a run; go on with it with --resume, "
                 "or choose another folder"

@@ -21,7 +21,10 @@ LABEL_NOISE = 0.01  # new labels must differ a little, or they would stay the sa
 def wider(base: LoadedModel, tokenizer: Tokenizer, dropout: float) -> NetworkConfig:
     """The base network's shape with room for these labels; dropout is this training's own."""
     element = base.network.config.kind == "element"
-    return replace(base.network.config, sizes=tokenizer.sizes, dropout=dropout, ordered=element)
+    return replace(
+        base.network.config, sizes=tokenizer.sizes, dropout=dropout, ordered=element,
+        in_turn=element,
+    )  # fmt: skip
 
 
 def adapt(base: LoadedModel, tokenizer: Tokenizer, dropout: float) -> Network:

@@ -23,10 +23,14 @@ from layoutdm.train.sampling import USUAL, choose_top_p
 
 # How models sample well; known sizes and drafts leave less open, so less of the tail is wanted.
 SAMPLING: Mapping[str, Mapping[str, Any]] = {
-    "default": {"steps": 30, "top_p": USUAL},
+    # An element is decided when those before it are whole, in up to four steps.
+    "default": {"steps": 75, "top_p": USUAL},
     "cwh": {"top_p": 0.8},
     "refinement": {"top_p": 0.8},
 }
+
+
+HARDLY = 100  # steps: a network that has learned so little says nothing about top-p
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,8 @@ def fit_the_labels(found: Finished, room: Room) -> Finished:
 def set_sampling(found: Finished, room: Room) -> Finished:
     """How the model is sampled unless somebody says otherwise: top-p is measured."""
     usual = SAMPLING["default"]
+    if room.steps < HARDLY:
+        return replace(found, sampling=SAMPLING)
     top_p = choose_top_p(
         found.network, found.labels, found.apart, room.settings.recipe.noise_schedule(),
         room.train, steps=usual["steps"], seed=room.settings.budget.seed, seconds=room.seconds,

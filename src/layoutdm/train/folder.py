@@ -14,6 +14,7 @@ import numpy as np
 from layoutdm.atomic import write_bytes
 from layoutdm.data import Dataset
 from layoutdm.errors import LayoutdmError
+from layoutdm.folders import refuse_taken
 from layoutdm.layout import Layout
 from layoutdm.train import checkpoint as checkpoints
 from layoutdm.train.curves import save_curves
@@ -24,6 +25,11 @@ from layoutdm.train.team import alone
 from layoutdm.train.trainer import Lock, Trainer
 
 RUN = "run"  # the part of a model folder that only training needs
+BEGUN = ("start.json", "bins.json")  # there, a run has begun: one of them is its first file
+WRITES = (  # by a run, at its end or before
+    "README.md", "config.json", "curves.png", "training.json", "*.onnx", "*.npz", "*.safetensors",
+    f"{RUN}/*",
+)  # fmt: skip
 SETTINGS = "training.json"
 FEWEST = 50
 SPLIT_SEED = 0
@@ -92,7 +98,7 @@ def saved_settings(out: Path) -> dict[str, Any] | None:
 
 
 def check_folder(out: Path, *, resume: bool) -> None:
-    """Raise where a run must not write: over a file, another run or a model."""
+    """Raise where a run must not write: over a file, another run, a model or foreign files."""
     if out.exists() and not out.is_dir():
         raise LayoutdmError(f"{out}: is a file; --out should name a folder")
     if resume:
@@ -101,14 +107,15 @@ def check_folder(out: Path, *, resume: bool) -> None:
                 f"{out}: holds a model but no training run to go on with; "
                 f"to train it further, use --base {out} and another --out"
             )
-        return
-    if checkpoints.steps(out / RUN):
+    elif checkpoints.steps(out / RUN):
         raise LayoutdmError(
             f"{out}: already holds a training run; continue it with --resume, "
             "or choose another folder"
         )
-    if (out / "config.json").exists():
+    elif (out / "config.json").exists():
         raise LayoutdmError(f"{out}: already holds a model; choose another folder")
+    if not any((out / RUN / name).exists() for name in (*BEGUN, SETTINGS)):
+        refuse_taken(out, WRITES)
 
 
 def train_and_val(dataset: Dataset) -> tuple[Sequence[Layout], Sequence[Layout]]:

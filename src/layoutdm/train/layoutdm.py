@@ -15,15 +15,16 @@ from layoutdm.train.clear import covering_loss
 from layoutdm.train.corpus import Corpus
 from layoutdm.train.finishing import Finished, finish
 from layoutdm.train.learner import Batch, Export, Ints, Learner, Moment, Notes, Validated
-from layoutdm.train.masks import draw_masks
-from layoutdm.train.networks import Network
-from layoutdm.train.objective import masked_loss, number_loss, shown_part
+from layoutdm.train.networks import ElementNetwork, Network
+from layoutdm.train.objective import number_loss, shown_part, turns_loss
 from layoutdm.train.published import published_loss, to_noise
 from layoutdm.train.recipe import Settings
 from layoutdm.train.times import Times
+from layoutdm.train.turns import draw_turns
 from layoutdm.train.validation import Validation
 
 NUMBER_EVERY = 2  # steps: the number of elements is soon learned
+APART_EVERY = 3  # steps: many layouts at once take little more time than few
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Splits:
 
 
 class LayoutDMLearner(Learner):
-    """Masked tokens of elements in the sampler's order, then what keeps apart; or as published."""
+    """Elements at their turns, then what keeps apart; or as published."""
 
     name = "layoutdm"
     finishing = 0.12  # number, labels and sampling are fitted when the weights are done
@@ -76,11 +77,10 @@ class LayoutDMLearner(Learner):
         if recipe.published:
             level, weight = self.times.draw(size, rng)
             return {**found, "level": torch.from_numpy(level), "weight": torch.from_numpy(weight)}
-        unknown = (made.valid[..., None] & ~made.known).numpy()
-        masks = draw_masks(unknown, recipe.in_sequence, recipe.next_element, rng)
-        found["masked"] = torch.from_numpy(masks.masked)
-        found["asked"] = torch.from_numpy(masks.asked)
-        found["weight"] = torch.from_numpy(masks.weight).float()
+        turns = draw_turns(made.known.numpy(), made.valid.numpy(), recipe.mixed, recipe.ahead, rng)
+        found["listed"], found["begun"] = map(torch.from_numpy, (turns.listed, turns.begun))
+        found["turn"] = torch.from_numpy(turns.turn)
+        found["weight"] = torch.from_numpy(turns.weight).float()
         return found
 
     def loss(self, batch: Batch, moment: Moment, turn: str) -> tuple[Tensor, Notes]:
@@ -91,12 +91,14 @@ class LayoutDMLearner(Learner):
                 self.network, self.schedule, made, level, batch["weight"], noise
             )
             return loss, {"level": level, "size": size}
-        parts = (batch["masked"], batch["asked"], batch["weight"])
-        loss = masked_loss(self.network, made, *parts).mean()
-        if self._apart is not None and recipe.phase(moment.done) == "apart":
+        assert isinstance(self.network, ElementNetwork)
+        parts = (batch[name] for name in ("listed", "begun", "turn", "weight"))
+        loss = turns_loss(self.network, made, *parts).mean()
+        due = recipe.phase(moment.done) == "apart" and moment.step % APART_EVERY == 0
+        if self._apart is not None and due:
             apart = self._apart.to(loss.device)
             covering = covering_loss(self.network, made, batch["uniform"], apart, self.apart.free)
-            loss = loss + recipe.apart * covering
+            loss = loss + APART_EVERY * recipe.apart * covering
         if moment.step % NUMBER_EVERY == 0:
             shown = shown_part(made, batch["uniform"])
             loss = loss + recipe.number * number_loss(self.network, made, *shown).mean()

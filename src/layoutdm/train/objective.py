@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from layoutdm.train.batches import Batch
-from layoutdm.train.networks import Network, Query
+from layoutdm.train.networks import ElementNetwork, Lesson, Network, Query
 
 
 def hide(network: Network, batch: Batch, masked: Tensor) -> Tensor:
@@ -20,8 +20,7 @@ def masked_loss(
 ) -> Tensor:
     """Weighted sum of -log p(token) over the masked tokens of the asked elements, (B,).
 
-    The variational bound of mask diffusion is the same sum, weighted by noise level; here the
-    sampler's states are weighted alike (see `masks`).
+    The variational bound of mask diffusion is the same sum, weighted by noise level.
     """
     query = Query(
         hide(network, batch, masked), None, None if bool(batch.valid.all()) else batch.valid,
@@ -32,6 +31,22 @@ def masked_loss(
     total = torch.zeros(len(asked), device=asked.device)
     for m, log_probs in enumerate(found):
         cross = -log_probs.gather(2, truth[..., m, None])[..., 0]
+        total = total + (cross * weight[..., m]).sum(dim=1)
+    return total
+
+
+def turns_loss(
+    network: ElementNetwork, batch: Batch, listed: Tensor, begun: Tensor, turn: Tensor,
+    weight: Tensor,
+) -> Tensor:  # fmt: skip
+    """Weighted sum of -log p(token) over all elements at their turns, (B,); see `turns`."""
+    lesson = Lesson(
+        batch.tokens, hide(network, batch, ~listed), hide(network, batch, ~begun), batch.valid,
+        turn, batch.about, batch.position,
+    )  # fmt: skip
+    total = torch.zeros(len(turn), device=turn.device)
+    for m, log_probs in enumerate(network.learn(lesson)):
+        cross = -log_probs.gather(2, batch.tokens[..., m, None])[..., 0]
         total = total + (cross * weight[..., m]).sum(dim=1)
     return total
 

@@ -15,6 +15,7 @@ from layoutdm.train.networks.edges import NO_EDGE, edge_tables
 from layoutdm.train.networks.element import COVER
 from layoutdm.train.onnx_nodes import MICROSOFT, Graph
 from layoutdm.train.onnx_repeats import repeat_scores
+from layoutdm.train.onnx_sight import Sight
 
 STARTS_FIRST = (0, 2, 1, 3)  # the order of edges in this graph: left, top, right, bottom
 
@@ -37,7 +38,7 @@ def edge_places(graph: Graph, config: NetworkConfig, rows: str) -> str:
     return graph.op("Gather", graph.op("Cast", flat, to=TensorProto.INT64), rows, axis=0)
 
 
-def _cover_weights(graph: Graph, config: NetworkConfig, label: str) -> str:
+def _cover_weights(graph: Graph, config: NetworkConfig, label: str, sight: Sight) -> str:
     """What it costs the asked element i to cover a line of element j, (batch, 1, j, i)."""
     labels = graph.op("Gather", "tokens", graph.scalar(0), axis=2)
     other = graph.op("Reshape", labels, graph.ints(0, 1, -1, 1))
@@ -45,16 +46,14 @@ def _cover_weights(graph: Graph, config: NetworkConfig, label: str) -> str:
     mine = graph.op("Reshape", row, graph.ints(0, 1, 1, -1))
     flat = graph.op("Reshape", graph.weight("cover"), graph.ints(-1))
     weight = graph.op("Gather", flat, graph.op("Add", mine, other), axis=0)
-    # No element covers itself. Slots that only fill up hold PAD, which has no extent.
-    slots = graph.op("Gather", graph.op("Shape", "valid"), graph.scalar(1), axis=0)
-    slot = graph.op("Range", graph.scalar(0), slots, graph.scalar(1))
-    asked = graph.op("Unsqueeze", "asked", graph.ints(1))
-    itself = graph.op("Equal", asked, graph.op("Unsqueeze", slot, graph.ints(1)))
-    itself = graph.op("Unsqueeze", itself, graph.ints(1))
-    return graph.op("Where", itself, graph.number(0.0), weight)
+    others = graph.op("Transpose", sight.others, perm=[0, 2, 1])
+    others = graph.op("Unsqueeze", others, graph.ints(1))
+    return graph.op("Where", others, weight, graph.number(0.0))
 
 
-def _covered_before(graph: Graph, config: NetworkConfig, label: str, rows: str, scale: str) -> str:
+def _covered_before(
+    graph: Graph, config: NetworkConfig, label: str, rows: str, scale: str, sight: Sight
+) -> str:
     """For each axis and line, what of other elements lies before it: (batch, asked, 2 lines + 2).
 
     See ElementNetwork._covered. What a box covers is this at its end, less this at its start.
@@ -76,7 +75,7 @@ def _covered_before(graph: Graph, config: NetworkConfig, label: str, rows: str, 
     grid = graph.constant(np.arange(lines + 1, dtype=np.float32))
     extent = graph.op("Relu", graph.op("Sub", end, start))
     within = graph.op("Min", graph.op("Relu", graph.op("Sub", grid, start)), extent)
-    weight = graph.op("Mul", share, _cover_weights(graph, config, label))
+    weight = graph.op("Mul", share, _cover_weights(graph, config, label, sight))
     before = graph.op("FusedMatMul", weight, within, domain=MICROSOFT, transA=1)
     before = graph.op("Transpose", before, perm=[0, 2, 1, 3])
     before = graph.op("Mul", before, graph.op("Unsqueeze", scale, graph.ints(3)))
@@ -137,7 +136,7 @@ def joined_heads(graph: Graph, config: NetworkConfig, x: str) -> list[str]:
     return graph.ops("Split", logits, graph.ints(*splits), outputs=len(splits), axis=2)
 
 
-def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list[str]:
+def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str, sight: Sight) -> list[str]:
     """The logits of every modality, with the scores of the edges that each value would have.
 
     For each attribute a table says where the scores of its values' edges stand, given the token
@@ -156,10 +155,10 @@ def edge_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> list
     scores, boxes = parts[2], parts[1]
     if config.repeats:
         places_of_all = edge_places(graph, config, rows)
-        values, lines = repeat_scores(graph, config, x, columns[0], places_of_all)
+        values, lines = repeat_scores(graph, config, x, columns[0], places_of_all, sight)
         scores, boxes = graph.op("Add", scores, lines), graph.op("Add", boxes, values)
     if config.space:
-        before = _covered_before(graph, config, columns[0], rows, parts[3])
+        before = _covered_before(graph, config, columns[0], rows, parts[3], sight)
         scores = graph.op("Concat", scores, before, axis=2)
     values = graph.op("GatherElements", scores, places, axis=2)
     total = sum(size + 1 for size in config.sizes[1:])

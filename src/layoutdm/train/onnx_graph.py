@@ -19,6 +19,7 @@ from layoutdm.tokens import MODALITIES
 from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.onnx_edges import STARTS_FIRST, edge_outputs, edge_places, edge_rows
 from layoutdm.train.onnx_nodes import MICROSOFT, TRANSPOSED, Graph, Weights
+from layoutdm.train.onnx_sight import Sight, in_front, who_sees_whom
 
 OPSET = 17
 
@@ -28,14 +29,14 @@ def network_model(config: NetworkConfig, weights: Weights) -> onnx.ModelProto:
     graph = Graph(weights)
     if config.kind == "element":
         rows = edge_rows(graph, config) if config.edges else ""
-        x, mask = _element_inputs(graph, config, rows)
-        # The first token and the slots that are asked about: the last block computes no others.
-        places = graph.op("Add", "asked", graph.ints(1))
-        wanted = graph.op("Unsqueeze", _in_front(graph, places, graph.scalar(0), 2), graph.ints(2))
-        _element_outputs(graph, config, _blocks(graph, config, x, mask, wanted), rows)
+        sight = who_sees_whom(graph, config)
+        x = _element_inputs(graph, config, rows)
+        if config.in_turn:  # those that are asked about come once more at the end
+            x = graph.op("Concat", x, graph.op("GatherND", x, sight.asked, batch_dims=1), axis=1)
+        _element_outputs(graph, config, _blocks(graph, config, x, sight), rows, sight)
     else:
         x, mask = _paper_inputs(graph, config)
-        _paper_outputs(graph, config, _blocks(graph, config, x, mask))
+        _paper_outputs(graph, config, _blocks(graph, config, x, Sight(mask=mask)))
     model = helper.make_model(
         helper.make_graph(graph.nodes, "layoutdm", *_signature(config), graph.initializers),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(MICROSOFT, 1)],
@@ -84,12 +85,14 @@ def _signature(
         if config.about_levels:
             inputs.append(value("about", TensorProto.INT64, "batch", "slots", 4))
         inputs.append(value("position", TensorProto.INT64, "batch", "slots"))
+        if config.in_turn:
+            inputs.append(value("turn", TensorProto.INT64, "batch", "slots"))
         outputs.append(value("number", TensorProto.FLOAT, "batch", config.max_elements))
     return inputs, outputs
 
 
-def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str, str]:
-    """One vector per element after the first, and the mask of what may be attended to.
+def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> str:
+    """One vector per element after the first.
 
     All embeddings of an element are rows of one table: a single lookup and a single sum, since for
     one layout an operator costs more by being there than by what it computes.
@@ -113,18 +116,11 @@ def _element_inputs(graph: Graph, config: NetworkConfig, rows: str) -> tuple[str
     table = graph.op("Concat", *(part for pair in pairs for part in pair), axis=0)
     lengths = [1 + len(graph.weights[f"{name}.weight"]) for name in tables]
     starts = 1 + np.cumsum([0, *lengths])[:-1]
-    every = _in_front(graph, graph.op("Concat", *ids, axis=2), graph.scalar(-1), 3)
+    every = in_front(graph, graph.op("Concat", *ids, axis=2), graph.scalar(-1), 3)
     joined = graph.op("Add", every, graph.ints(*starts.tolist()))
-    x = graph.op("ReduceSum", graph.op("Gather", table, joined, axis=0), graph.ints(2), keepdims=0)
-    shown = graph.constant(np.array(1, dtype=np.int32))
-    return x, _in_front(graph, graph.op("Cast", "valid", to=TensorProto.INT32), shown, 2)
-
-
-def _in_front(graph: Graph, x: str, value: str, axes: int) -> str:
-    """A row of this value before the others on the second of so many axes."""
-    pads = [0] * (2 * axes)
-    pads[1] = 1
-    return graph.op("Pad", x, graph.ints(*pads), value)
+    return graph.op(
+        "ReduceSum", graph.op("Gather", table, joined, axis=0), graph.ints(2), keepdims=0
+    )
 
 
 def _paper_inputs(graph: Graph, config: NetworkConfig) -> tuple[str, str]:
@@ -167,12 +163,12 @@ def _adaptive_norm(graph: Graph, x: str, name: str, width: int) -> str:
     return graph.op("Add", graph.op("Mul", normed, scale), shift)
 
 
-def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str, wanted: str = "") -> str:
+def _blocks(graph: Graph, config: NetworkConfig, x: str, sight: Sight) -> str:
     """All blocks and the final norm.
 
-    Where the next norm is a plain one, it is joined with the sum before it. wanted: (batch, n, 1),
-    the places of the sequence whose last values are asked for; all of them if it is empty.
+    Where the next norm is a plain one, it is joined with the sum before it.
     """
+    wanted = sight.wanted
     plain = config.time != "adaln"
     normed = graph.norm(x, "blocks.0.norm1") if plain else ""
     for layer in range(config.layers):
@@ -182,7 +178,7 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str, wanted: str 
         last = layer + 1 == config.layers
         base = normed if config.block == "published" else x
         if last and wanted:
-            attended = _attend_from(graph, config, normed, mask, wanted, f"{name}.attention")
+            attended = _attend_from(graph, config, normed, sight, f"{name}.attention")
             base = graph.op("GatherND", base, wanted, batch_dims=1)
         else:
             attended = graph.op(
@@ -190,7 +186,7 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str, wanted: str 
                 normed,
                 graph.weight(f"{name}.attention.project_in.weight", transposed=True),
                 graph.weight(f"{name}.attention.project_in.bias"),
-                mask,
+                *sight.of_all,
                 domain=MICROSOFT,
                 num_heads=config.heads,
             )
@@ -212,29 +208,27 @@ def _blocks(graph: Graph, config: NetworkConfig, x: str, mask: str, wanted: str 
     return normed
 
 
-def _attend_from(
-    graph: Graph, config: NetworkConfig, normed: str, mask: str, wanted: str, name: str
-) -> str:
+def _attend_from(graph: Graph, config: NetworkConfig, normed: str, sight: Sight, name: str) -> str:
     """Attention of some places to all."""
     width = config.width
     weights = graph.weight(f"{name}.project_in.weight", transposed=True)
     ask, answer = graph.ops("Split", weights, graph.ints(width, 2 * width), outputs=2, axis=1)
-    query = graph.op("MatMul", graph.op("GatherND", normed, wanted, batch_dims=1), ask)
+    query = graph.op("MatMul", graph.op("GatherND", normed, sight.wanted, batch_dims=1), ask)
     both = graph.op("MatMul", normed, answer)
     key, value = graph.ops("Split", both, graph.ints(width, width), outputs=2, axis=2)
     bias = graph.weight(f"{name}.project_in.bias")
     return graph.op(
-        "MultiHeadAttention", query, key, value, bias, mask,
+        "MultiHeadAttention", query, key, value, bias, *sight.of_wanted,
         domain=MICROSOFT, num_heads=config.heads,
     )  # fmt: skip
 
 
-def _element_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str) -> None:
+def _element_outputs(graph: Graph, config: NetworkConfig, x: str, rows: str, sight: Sight) -> None:
     first, rest = graph.ints(0), graph.ints(1)
     axis, end = graph.ints(1), graph.ints(np.iinfo(np.int64).max)
     elements = graph.op("Slice", x, rest, end, axis)
     if config.edges:
-        parts = edge_outputs(graph, config, elements, rows)
+        parts = edge_outputs(graph, config, elements, rows, sight)
     else:
         splits = graph.ints(*(size + 1 for size in config.sizes))
         parts = graph.ops("Split", graph.linear(elements, "heads"), splits, outputs=5, axis=2)

@@ -11,17 +11,18 @@ from onnx import TensorProto
 from layoutdm.train.networks import NetworkConfig
 from layoutdm.train.networks.repeats import EDGES, FAR, GAPS, LENGTHS, MOST, SAME, SCALE
 from layoutdm.train.onnx_nodes import Graph
+from layoutdm.train.onnx_sight import Sight
 
 
 def repeat_scores(
-    graph: Graph, config: NetworkConfig, x: str, label: str, places: str
+    graph: Graph, config: NetworkConfig, x: str, label: str, places: str, sight: Sight
 ) -> tuple[str, str]:
     """Scores of the values of all boxes, and of the lines of all edges with a 0 at the end.
 
     (batch, asked, values), (batch, asked, 4 (lines + 1) + 1). x (batch, asked, width); label
     (batch, asked, 1); places (batch, slots, 4): left, top, right, bottom of all elements.
     """
-    same, on_edges, gaps, lengths = _weights(graph, config, label)
+    same, on_edges, gaps, lengths = _weights(graph, config, label, sight)
     more = graph.op("Add", graph.linear(x, "repeat.more"), graph.number(1.0))
     more = graph.op("Unsqueeze", graph.op("Transpose", more, perm=[0, 2, 1]), graph.ints(3))
     more_same, more_edges, more_gaps = graph.ops(
@@ -36,7 +37,7 @@ def repeat_scores(
     found = graph.op("Reshape", found, graph.ints(0, 4, 2, -1, config.edges))
     found = graph.op("ReduceSum", found, graph.ints(2), keepdims=0)
     found = graph.op("Mul", found, more_edges)
-    after = graph.op("Mul", _gaps(graph, config, places, gaps, lengths), more_gaps)
+    after = graph.op("Mul", _gaps(graph, config, places, gaps, lengths, sight), more_gaps)
     x_after, y_after = graph.ops("Split", after, graph.ints(1, 1), outputs=2, axis=1)
     nothing = graph.op("Mul", x_after, graph.number(0.0))
     after = graph.op("Concat", x_after, nothing, y_after, nothing, axis=1)
@@ -47,19 +48,15 @@ def repeat_scores(
     return values, graph.op("Pad", lines, graph.ints(0, 0, 0, 0, 0, 1), graph.number(0.0))
 
 
-def _weights(graph: Graph, config: NetworkConfig, label: str) -> list[str]:
+def _weights(graph: Graph, config: NetworkConfig, label: str, sight: Sight) -> list[str]:
     """Of each kind of repeating, (batch, tables, asked, slots)."""
     labels = graph.op("Gather", "tokens", graph.scalar(0), axis=2)
     row = graph.op("Mul", label, graph.ints(config.sizes[0] + 2))
     pair = graph.op("Add", row, graph.op("Unsqueeze", labels, graph.ints(1)))
     table = graph.op("Mul", graph.weight("repeat.tables"), graph.number(SCALE))
     weights = graph.op("Transpose", graph.op("Gather", table, pair, axis=0), perm=[0, 3, 1, 2])
-    slots = graph.op("Gather", graph.op("Shape", "valid"), graph.scalar(1), axis=0)
-    slot = graph.op("Range", graph.scalar(0), slots, graph.scalar(1))
-    itself = graph.op("Equal", graph.op("Unsqueeze", "asked", graph.ints(2)), slot)
-    itself = graph.op("Unsqueeze", itself, graph.ints(1))
-    # Slots that only fill up hold PAD, which is no value and has no edge.
-    weights = graph.op("Where", itself, graph.number(0.0), weights)
+    others = graph.op("Unsqueeze", sight.others, graph.ints(1))
+    weights = graph.op("Where", others, weights, graph.number(0.0))
     splits = graph.ints(SAME, EDGES, GAPS, LENGTHS)
     return graph.ops("Split", weights, splits, outputs=4, axis=1)
 
@@ -78,7 +75,9 @@ def _values(graph: Graph, config: NetworkConfig, same: str, more: str) -> str:
     return graph.op("Gather", found, graph.constant(np.concatenate(columns)), axis=2)
 
 
-def _gaps(graph: Graph, config: NetworkConfig, places: str, gaps: str, lengths: str) -> str:
+def _gaps(
+    graph: Graph, config: NetworkConfig, places: str, gaps: str, lengths: str, sight: Sight
+) -> str:
     """See `repeated_gaps`; (batch, 2, asked, lines)."""
     lines = graph.scalar(config.edges)
     start, end = _starts_and_ends(graph, places)
@@ -101,6 +100,8 @@ def _gaps(graph: Graph, config: NetworkConfig, places: str, gaps: str, lengths: 
         _row(graph, known),
     ):
         right = graph.op("And", right, condition)
+    if sight.sees:
+        right = graph.op("And", right, graph.op("Unsqueeze", sight.sees, graph.ints(1)))
     smallest = graph.op("ReduceMin", graph.op("Where", right, gap, graph.scalar(FAR)),
                         axes=[3], keepdims=0)  # fmt: skip
     histogram = graph.op("MatMul", lengths, _near(graph, smallest, config.edges, 3))

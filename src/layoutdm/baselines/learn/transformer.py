@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from layoutdm.train.networks.attention import attend
+
 
 @dataclass(frozen=True)
 class Size:
@@ -42,17 +44,13 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, visible: Tensor | None = None, causal: bool = False) -> Tensor:
         """visible: a boolean that broadcasts to (B, heads, N, N)."""
         query, key, value = (self._split(part) for part in self.project_in(x).chunk(3, dim=-1))
-        mixed = F.scaled_dot_product_attention(
-            query, key, value, attn_mask=visible, is_causal=causal
-        )
-        return self._joined(mixed)
+        return self._joined(attend(query, key, value, visible, causal))
 
     def step(self, x: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """One more token, (B, 1, width), after those whose keys and values are kept."""
         query, key, value = (self._split(part) for part in self.project_in(x).chunk(3, dim=-1))
         keys, values = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
-        mixed = F.scaled_dot_product_attention(query, keys, values)
-        return self._joined(mixed), keys, values
+        return self._joined(attend(query, keys, values, None)), keys, values
 
     def memory(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of a memory, to attend to with `look`."""
@@ -65,8 +63,7 @@ class Attention(nn.Module):
         """Attention of x to the keys and values of a memory."""
         width = x.shape[-1]
         query = F.linear(x, self.project_in.weight[:width], self.project_in.bias[:width])
-        mixed = F.scaled_dot_product_attention(self._split(query), keys, values)
-        return self._joined(mixed)
+        return self._joined(attend(self._split(query), keys, values, None))
 
     def _split(self, x: Tensor) -> Tensor:
         batch, length, width = x.shape

@@ -2,11 +2,12 @@
 
 from layoutdm.train.networks.config import NetworkConfig
 from layoutdm.train.networks.element import ElementNetwork
-from layoutdm.train.networks.interface import Network, Prediction, Query
+from layoutdm.train.networks.interface import Lesson, Network, Prediction, Query
 from layoutdm.train.networks.paper import PaperNetwork
 
 __all__ = [
     "ElementNetwork",
+    "Lesson",
     "Network",
     "NetworkConfig",
     "PaperNetwork",

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from layoutdm.train.networks.attention import attend_few
 from layoutdm.train.networks.config import NetworkConfig
-
-SHORT = 40  # places: from there on the fused kernel is faster
 
 
 class AdaptiveNorm(nn.Module):
@@ -50,7 +49,7 @@ class Attention(nn.Module):
         batch, length, width = x.shape
         split = self.project_in(x).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = split.permute(2, 0, 3, 1, 4)
-        mixed = attend(query, key, value, visible)
+        mixed = attend_few(query, key, value, visible)
         out: Tensor = self.project_out(mixed.transpose(1, 2).reshape(batch, length, width))
         return out
 
@@ -62,19 +61,9 @@ class Attention(nn.Module):
         query = F.linear(some, weight[:width], bias[:width]).view(batch, -1, self.heads, each)
         both = F.linear(x, weight[width:], bias[width:]).view(batch, length, 2, self.heads, each)
         key, value = both.permute(2, 0, 3, 1, 4)
-        mixed = attend(query.transpose(1, 2), key, value, visible)
+        mixed = attend_few(query.transpose(1, 2), key, value, visible)
         out: Tensor = self.project_out(mixed.transpose(1, 2).reshape(batch, -1, width))
         return out
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) -> Tensor:
-    """Scaled dot-product attention. Written out for short sequences, where it is twice as fast."""
-    if key.shape[2] > SHORT:
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=visible)
-    scores = query @ key.transpose(2, 3) * query.shape[3] ** -0.5
-    if visible is not None:
-        scores = scores.masked_fill(~visible, -torch.inf)
-    return torch.softmax(scores, dim=-1).to(value.dtype) @ value
 
 
 class SharedDropout(nn.Module):

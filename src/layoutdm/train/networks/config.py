@@ -42,6 +42,9 @@ class NetworkConfig:
     cover_most: float = 20.0  # with space: no more nats than this for covering others
     repeats: bool = False  # with edges: score values by what of other elements they would repeat
     ordered: bool = False  # element network only: trained on elements in reading order
+    # Element network only: who sees whom follows from whose turn comes first, see `sight`, so that
+    # all elements of a layout learn in one pass.
+    in_turn: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in CHOICES.items():

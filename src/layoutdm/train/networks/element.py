@@ -19,13 +19,15 @@ from layoutdm.boxes import shared_length
 from layoutdm.train.networks.blocks import (
     Block,
     SharedDropout,
-    attention_visibility,
     initialise,
+    take_places,
 )
 from layoutdm.train.networks.config import NetworkConfig
 from layoutdm.train.networks.edges import edge_tables
-from layoutdm.train.networks.interface import Prediction, Query
-from layoutdm.train.networks.repeats import Repeats
+from layoutdm.train.networks.interface import Lesson, Prediction, Query
+from layoutdm.train.networks.repeats import Elements, Repeats
+from layoutdm.train.networks.sight import among, joined
+from layoutdm.train.networks.waves import waves
 
 COVER = 3.0  # lets the weights of covered lines, which start at 0, grow in fewer steps
 
@@ -59,6 +61,8 @@ class ElementNetwork(nn.Module):
         if config.repeats:
             self.repeat = Repeats(config.sizes[0] + 2, width, config.edges)
         self.apply(initialise)
+        if config.edges:
+            self._begin_with_waves()
         if config.repeats:
             self.repeat.begin()
         if config.space:
@@ -68,6 +72,26 @@ class ElementNetwork(nn.Module):
             self.cover = nn.Parameter(torch.zeros(states, states))
             self.cover_more = nn.Linear(width, 2)
             nn.init.zeros_(self.cover_more.weight)
+
+    @torch.no_grad()
+    def _begin_with_waves(self) -> None:
+        """Embeddings and scores of values and lines that are near each other begin alike."""
+        config, row = self.config, self.splits[0]
+        for a, centres in enumerate(config.centres):
+            values = torch.tensor(centres)
+            tables = [(self.embed[1 + a].get_parameter("weight"), 0), (self.heads.weight, row)]
+            tables += [
+                (self.about[a].get_parameter("weight"), 1 + level * len(values))
+                for level in range(config.about_levels)
+            ]
+            for table, start in tables:
+                table[start : start + len(values)] = waves(values, config.width)
+            row += self.splits[1 + a]
+        lines = torch.linspace(0, 1, config.edges)
+        for k, edge in enumerate(self.edge):
+            edge.get_parameter("weight")[: len(lines)] = waves(lines, config.width)
+            start = k * (config.edges + 1)
+            self.edge_heads.weight[start : start + len(lines)] = waves(lines, config.width)
 
     @torch.no_grad()
     def expect_numbers(self, counts: NDArray[np.int64]) -> None:
@@ -84,17 +108,82 @@ class ElementNetwork(nn.Module):
         edges = self._edges(tokens)
         first = self.first.weight.expand(size, 1, -1)
         x = self.dropout(torch.cat([first, self._embedded(query, edges)], dim=1))
-        visible = attention_visibility(query.valid)
-        if visible is not None:
-            visible = torch.cat([torch.ones_like(visible[..., :1]), visible], dim=-1)
+        slot = torch.arange(slots, device=tokens.device)
+        others = asked[..., None] != slot
+        wanted = nn.functional.pad(asked + 1, (1, 0))  # the first token, and those asked about
+        sees = visible = None
+        if self.config.in_turn:
+            valid = torch.ones_like(tokens[..., 0]).bool() if query.valid is None else query.valid
+            whole = valid & self._whole(tokens)
+            turn = slot.expand(size, slots) if query.turn is None else query.turn
+            sees = among(whole, valid & ~whole, turn)
+            visible = joined(sees, others & valid[:, None], valid)
+            x = torch.cat([x, take_places(x, asked + 1)], dim=1)
+            later = 1 + slots + torch.arange(asked.shape[1], device=tokens.device)
+            wanted = nn.functional.pad(later, (1, 0)).expand(size, -1)
+            others = others & whole[:, None]
+        elif query.valid is not None:
+            visible = nn.functional.pad(query.valid, (1, 0), value=True)[:, None, None]
+            others = others & query.valid[:, None]
+        x = self._through(x, query.level, visible, wanted)
+        number: Tensor = torch.log_softmax(self.number(x[:, 0]).float(), dim=-1)
+        mine = take_places(tokens, asked)
+        logits = self._logits(
+            x[:, 1:], (mine, self._edges(mine)), (tokens, edges), others.float(), sees
+        )
+        return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
+
+    def learn(self, lesson: Lesson) -> tuple[Tensor, ...]:
+        """log p of each modality of all elements at their turns, (B, S, K + 1).
+
+        The same as `forward` says of each of these states, in one pass for all of them.
+        """
+        valid, turn = lesson.valid, lesson.turn
+        given = valid & self._whole(lesson.listed)
+        unfinished, nobody = valid & ~given, torch.zeros_like(valid)
+        sees = among(
+            torch.cat([valid, nobody], dim=1),
+            torch.cat([nobody, unfinished], dim=1),
+            torch.cat([turn, turn], dim=1),
+        )
+        earlier = (turn[:, None, :] < turn[:, :, None]) & valid[:, None]
+        later = (turn[:, None, :] > turn[:, :, None]) & unfinished[:, None]
+        visible = joined(sees, torch.cat([earlier, later], dim=2))
+        three = torch.cat([lesson.clean, lesson.listed, lesson.begun], dim=1)
+        about, position = lesson.about, lesson.position
+        query = Query(
+            three,
+            about=None if about is None else torch.cat([about] * 3, dim=1),
+            position=None if position is None else torch.cat([position] * 3, dim=1),
+        )
+        edges = self._edges(three)
+        slots = valid.shape[1]
+        wanted = torch.arange(2 * slots, 3 * slots, device=three.device).expand(len(three), -1)
+        x = self._through(self.dropout(self._embedded(query, edges)), None, visible, wanted)
+        logits = self._logits(
+            x,
+            (lesson.begun, [part[:, 2 * slots :] for part in edges]),
+            (lesson.clean, [part[:, :slots] for part in edges]),
+            earlier.float(),
+            sees[:, :slots, :slots],
+        )
+        return tuple(torch.log_softmax(part, dim=-1) for part in logits)
+
+    def _whole(self, tokens: Tensor) -> Tensor:
+        """(B, S): whether all of an element is decided."""
+        return (tokens < torch.tensor(self.config.sizes, device=tokens.device)).all(dim=-1)
+
+    def _through(
+        self, x: Tensor, level: Tensor | None, visible: Tensor | None, wanted: Tensor
+    ) -> Tensor:
+        """All blocks and the last norm; the last block computes the wanted places alone."""
         *body, last = self.blocks
         for block in body:
-            x = block(x, query.level, visible)
-        wanted = nn.functional.pad(asked + 1, (1, 0))  # the first token, and those asked about
-        x = self.norm(last(x, query.level, visible, wanted))
-        number: Tensor = torch.log_softmax(self.number(x[:, 0]).float(), dim=-1)
-        logits = self._logits(x[:, 1:], tokens, edges, query.valid, asked)
-        return Prediction(tuple(torch.log_softmax(part, dim=-1) for part in logits), number)
+            x = block(x, level, visible)
+        if visible is not None and visible.shape[2] > 1:
+            visible = visible[:, :, wanted[0]]
+        out: Tensor = self.norm(last(x, level, visible, wanted))
+        return out
 
     def _embedded(self, query: Query, edges: list[Tensor]) -> Tensor:
         """One vector an element: all its embeddings, looked up and added in one operation."""
@@ -125,49 +214,46 @@ class ElementNetwork(nn.Module):
         ]
 
     def _logits(
-        self, x: Tensor, tokens: Tensor, edges: list[Tensor], valid: Tensor | None, asked: Tensor
+        self, x: Tensor, mine: Elements, all_: Elements, others: Tensor, sees: Tensor | None
     ) -> list[Tensor]:
-        """Scores of the values of each modality, (B, A, values + 1)."""
+        """Scores of the values of each modality, (B, A, values + 1).
+
+        x (B, A, width): what the network knows of the asked elements. mine, all_: asked elements
+        and those they are compared with. others (B, A, N): with whom each. sees: see `Repeats`.
+        """
         logits = list(self.heads(x).float().split(self.splits, dim=-1))
-        if not edges:
+        if not self.config.edges:
             return logits
         scores = self.edge_heads(x).float().unflatten(-1, (4, self.config.edges + 1))
         with torch.autocast(x.device.type, enabled=False):
-            mine = tokens.gather(1, asked[..., None].expand(-1, -1, 5))
-            slot = torch.arange(tokens.shape[1], device=tokens.device)
-            others = (asked[..., None] != slot).float()
-            if valid is not None:
-                others = others * valid[:, None, :]
             if self.config.repeats:
-                values, lines = self.repeat(
-                    x.float(), tokens, edges, others, asked, self.config.sizes
-                )
+                values, lines = self.repeat(x.float(), mine, all_, others, sees, self.config.sizes)
                 logits = [logits[0], *(a + b for a, b in zip(logits[1:], values, strict=True))]
                 scores = scores + nn.functional.pad(torch.stack(lines, dim=2), (0, 1))
             scores = nn.functional.pad(scores, (0, 1))  # a score of 0 where there is no edge
             covered: list[Tensor] = []
             if self.config.space:
                 more = COVER * (1 + self.cover_more(x.float()))
-                sums = self._covered(mine, tokens, edges, others, asked)
+                sums = self._covered(mine, all_, others)
                 covered = [more[..., k // 2, None] * sums[k] for k in range(4)]
-            self._add_edges(logits, mine, scores, covered)
+            self._add_edges(logits, mine[0], scores, covered)
         return logits
 
-    def _covered(
-        self, mine: Tensor, tokens: Tensor, edges: list[Tensor], others: Tensor, asked: Tensor
-    ) -> list[Tensor]:
+    def _covered(self, mine: Elements, all_: Elements, others: Tensor) -> list[Tensor]:
         """For each edge: what of other elements lies before its places, weighted; (B, A, places).
 
         Negative for left and top, so that the sum of both edges is what a box between them covers.
         An element counts as far as it shares the other axis with this one; unknown extents share
         nothing. A box covers nothing outside the canvas, and nothing without edges.
         """
-        weight = self.cover[mine[:, :, None, 0], tokens[:, None, :, 0]] * others
+        weight = self.cover[mine[0][:, :, None, 0], all_[0][:, None, :, 0]] * others
         count = self.config.edges
-        lines = torch.arange(count + 1, device=tokens.device)
+        lines = torch.arange(count + 1, device=others.device)
         # Boxes that begin outside the canvas cover it from its first line.
-        edges = [e if k % 2 else torch.where(e == count, 0, e) for k, e in enumerate(edges)]
-        own = [edge.gather(1, asked) for edge in edges]
+        own, edges = (
+            [e if k % 2 else torch.where(e == count, 0, e) for k, e in enumerate(part)]
+            for part in (mine[1], all_[1])
+        )
         sums = []
         for axis in range(2):
             k = 2 - 2 * axis  # of the other axis

@@ -19,6 +19,7 @@ class Query:
     about: (B, S, 4) draft values, 0 for none, else 1 + noise level * bins + bin.
     position: (B, S), 0 for unordered elements, else 1 + rank in reading order.
     asked: (B, A), the slots whose values are predicted; None: all. The paper's network has all.
+    turn: (B, S), whose turn comes first, for networks that learn in turn; None: slots in order.
     """
 
     tokens: Tensor
@@ -27,6 +28,26 @@ class Query:
     about: Tensor | None = None
     position: Tensor | None = None
     asked: Tensor | None = None
+    turn: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A batch of layouts of which every element is predicted as it stands at its turn.
+
+    Three states of the same elements, (B, S, 5) each: `clean`, as those see it whose turn comes
+    later; `listed`, with what is known before any turn, as those see it whose turn comes earlier;
+    `begun`, as the element itself stands at its turn. valid, turn (B, S); about, position: see
+    Query.
+    """
+
+    clean: Tensor
+    listed: Tensor
+    begun: Tensor
+    valid: Tensor
+    turn: Tensor
+    about: Tensor | None = None
+    position: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ SAME, EDGES, GAPS, LENGTHS = 4, 8, 2, 2  # numbers of tables of each kind
 FAR = 1 << 20  # lines: further than any
 
 Extent = tuple[Tensor, Tensor]  # starts and ends
+Elements = tuple[Tensor, list[Tensor]]  # tokens (B, N, 5), lines of the four edges (B, N)
 
 
 class Repeats(nn.Module):
@@ -32,9 +33,7 @@ class Repeats(nn.Module):
         super().__init__()
         self.states, self.lines = states, lines
         self.near: Tensor
-        self.behind: Tensor
         self.register_buffer("near", near_lines(lines), persistent=False)
-        self.register_buffer("behind", lines_behind(lines), persistent=False)
         self.tables = nn.Parameter(torch.zeros(states * states, SAME + EDGES + GAPS + LENGTHS))
         self.more = nn.Linear(width, SAME + 4 + GAPS)
 
@@ -48,20 +47,20 @@ class Repeats(nn.Module):
     def forward(
         self,
         x: Tensor,
-        tokens: Tensor,
-        edges: list[Tensor],
+        mine: Elements,
+        all_: Elements,
         others: Tensor,
-        asked: Tensor,
+        sees: Tensor | None,
         sizes: tuple[int, ...],
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Scores of values of x, y, width, height, (B, A, values + 1); of lines, (B, A, lines).
 
-        x (B, A, width): what the network knows of the asked elements. edges: lines of all, four
-        (B, S). others (B, A, S): who counts. asked (B, A).
+        x (B, A, width): what the network knows of the asked elements, `mine`. others (B, A, N):
+        who counts. sees (B, N, N): whose gaps reach to whom; None: to all.
         """
+        (asked, own), (tokens, edges) = mine, all_
         labels = tokens[..., 0]
-        mine = labels.gather(1, asked)
-        pair = mine[:, :, None] * self.states + labels[:, None, :]
+        pair = asked[..., 0][:, :, None] * self.states + labels[:, None, :]
         weights = SCALE * nn.functional.embedding(pair, self.tables) * others[..., None]
         parts = torch.split(weights.permute(3, 0, 1, 2), [SAME, EDGES, GAPS, LENGTHS])
         same, on_edges, gaps, lengths = parts
@@ -81,46 +80,51 @@ class Repeats(nn.Module):
                 score = more[..., SAME + k, None] * score
                 if not side:
                     across = (edges[2 - 2 * axis], edges[3 - 2 * axis])
-                    gap = self.repeated_gaps(
-                        labels, (start, end), across, asked, gaps[axis], lengths[axis]
-                    )
-                    score = score + more[..., SAME + 4 + axis, None] * gap
+                    gap = smallest_gaps(labels, (start, end), across, self.lines, sees)
+                    mine_across = (own[2 - 2 * axis], own[3 - 2 * axis])
+                    beside = share_column(mine_across, across, self.lines)
+                    beside = beside | (mine_across[0] >= self.lines)[:, :, None]
+                    again = repeated_gaps(gap, end, gaps[axis] * beside, lengths[axis], self.lines)
+                    score = score + more[..., SAME + 4 + axis, None] * again
                 found.append(_bounded(score))
         return [nn.functional.pad(part, (0, 1)) for part in values], found
 
-    def repeated_gaps(
-        self, labels: Tensor, along: Extent, across: Extent, asked: Tensor,
-        weight: Tensor, lengths: Tensor,
-    ) -> Tensor:  # fmt: skip
-        """(B, A, lines): how well each start repeats a gap behind the end of another element.
 
-        along, across: starts and ends on this axis and on the other, (B, S) each. weight, lengths
-        (B, A, S): behind whom, and whose gaps. Elements count that share the other axis with the
-        asked one, or all where its extent there is not known yet.
-        """
-        (start, end), lines = along, self.lines
-        gap = smallest_gaps(labels, start, end, across, lines)
-        histogram = lengths @ self.near[gap]
-        low, high = (part.gather(1, asked) for part in across)
-        beside = share_column((low, high), across, lines) | (low >= lines)[:, :, None]
-        weight = weight * beside
-        asks, slots = weight.shape[1:]
-        histogram = nn.functional.pad(histogram, (0, 1))[:, :, None].expand(-1, -1, slots, -1)
-        spread = histogram.gather(3, self.behind[end][:, None].expand(-1, asks, -1, -1))
-        total: Tensor = (weight[:, :, None] @ spread)[:, :, 0]
-        return total
+def repeated_gaps(gap: Tensor, end: Tensor, weight: Tensor, lengths: Tensor, lines: int) -> Tensor:
+    """(B, A, lines): how well each start repeats a gap behind the end of another element.
+
+    gap (B, N): see `smallest_gaps`; end (B, N). weight, lengths (B, A, N): behind whom, and whose
+    gaps. A gap counts half for the lines beside it.
+    """
+    beside = torch.tensor([-1, 0, 1], device=gap.device)
+    length = gap[:, None, :, None] + beside
+    at = end[:, :, None, None] + length
+    right = (length >= 0) & (length < lines) & (gap < lines)[:, None, :, None] & (at < lines)
+    place = torch.where(right, at, lines).flatten(1)
+    share = 1 - 0.5 * beside.abs()
+    pairs = weight[..., :, None] * lengths[..., None, :]
+    score = (pairs[..., None] * share).flatten(2)
+    asks = weight.shape[1]
+    total = torch.zeros(len(gap), asks, lines + 1, device=gap.device)
+    return total.scatter_add(2, place[:, None].expand(-1, asks, -1), score)[..., :lines]
 
 
-def smallest_gaps(labels: Tensor, start: Tensor, end: Tensor, across: Extent, lines: int) -> Tensor:
+def smallest_gaps(
+    labels: Tensor, along: Extent, across: Extent, lines: int, sees: Tensor | None = None
+) -> Tensor:
     """(B, S): lines from each element back to the next of its label before it.
 
-    `lines`, which is no line, where there is none.
+    along, across: starts and ends on this axis and on the other. sees (B, S, S): to whom they are
+    measured; None: to all. `lines`, which is no line, where there is none.
     """
+    start, end = along
     gap = start[:, :, None] - end[:, None, :]
     known = (start < lines) & (end < lines)
     alike = labels[:, :, None] == labels[:, None, :]
     beside = share_column(across, across, lines)
     right = alike & beside & known[:, :, None] & known[:, None, :] & (gap >= 0)
+    if sees is not None:
+        right = right & sees
     return torch.where(right, gap, lines).amin(dim=2)
 
 
@@ -149,13 +153,6 @@ def near_lines(lines: int) -> Tensor:
     at = torch.arange(lines + 2)[:, None]
     near = (1 - 0.5 * (torch.arange(lines) - at).abs()).clamp(min=0)
     return torch.where(at < lines, near, 0.0)
-
-
-def lines_behind(lines: int) -> Tensor:
-    """(lines + 2, lines): how far each line is behind an end; `lines` where it is not."""
-    end = torch.arange(lines + 2)[:, None]
-    behind = torch.arange(lines) - end
-    return torch.where((behind >= 0) & (end < lines), behind, lines)
 
 
 def _bounded(score: Tensor) -> Tensor:
