@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from math import ceil, floor
 
 from layoutdm.layout import Layout
+from layoutdm.pages import reading
 from layoutdm.pages.truth import Box
 
+HELD = 0.8  # of a box's area: so much of it lies in the one that holds it
 SMALL = 0.35  # of the smaller side: an overlap below this is a slip, above it is meant
 
 
@@ -45,7 +47,34 @@ def apart(boxes: Sequence[Box], gap: int = 0) -> list[Box]:
     return [(box[0], box[1], box[2], box[3]) for box in found]
 
 
-def drawing_order(boxes: Sequence[Box]) -> list[int]:
-    """Large ones first, so that what lies on another is seen."""
+def holding(boxes: Sequence[Box]) -> list[bool]:
+    """Which boxes hold a smaller one, as a toolbar holds its icons.
+
+    >>> holding([(0, 0, 90, 20), (70, 2, 80, 18), (0, 30, 90, 40)])
+    [True, False, False]
+    """
+
+    def area(box: Box) -> float:
+        return (box[2] - box[0]) * (box[3] - box[1])
+
+    def within(inner: Box, outer: Box) -> bool:
+        wide = min(inner[2], outer[2]) - max(inner[0], outer[0])
+        tall = min(inner[3], outer[3]) - max(inner[1], outer[1])
+        held = max(wide, 0) * max(tall, 0) >= HELD * area(inner)
+        return held and area(inner) < HELD * area(outer)
+
+    return [any(within(other, box) for other in boxes if other is not box) for box in boxes]
+
+
+def drawing_order(boxes: Sequence[Box], numbered: Sequence[bool] = ()) -> list[int]:
+    """Large ones first, so that what lies on another is seen; numbered ones as they are read.
+
+    >>> boxes = [(0, 0, 9, 2), (0, 3, 9, 9)]
+    >>> drawing_order(boxes), drawing_order(boxes, [True, True])
+    ([1, 0], [0, 1])
+    """
     areas = [(b[2] - b[0]) * (b[3] - b[1]) for b in boxes]
-    return sorted(range(len(boxes)), key=lambda i: (-areas[i], i))
+    found = sorted(range(len(boxes)), key=lambda i: (-areas[i], i))
+    read = [i for i in reading.order(boxes) if numbered and numbered[i]]
+    turns = iter(read)
+    return [next(turns) if i in read else i for i in found]

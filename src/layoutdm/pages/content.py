@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
@@ -58,6 +58,31 @@ def filler(language: str) -> Text:
         return [random.choice(_long_words(language)) for _ in range(count)]
 
     return Text(language, prose, phrase)
+
+
+def uncited(text: Text) -> Text:
+    """The text without references: what screens say.
+
+    >>> words = uncited(Text("t", lambda _: iter("it grows [3]. See (Fig. 2) now.".split()), str))
+    >>> list(words.prose(Random(0)))
+    ['it', 'grows.', 'See', 'now.']
+    """
+
+    def prose(random: Random) -> Iterator[str]:
+        kept, inside = "", False
+        for word in text.prose(random):
+            inside = inside or word[0] in "[("
+            if not inside:
+                if kept:
+                    yield kept
+                kept = word
+                continue
+            inside = not word.rstrip(".,").endswith((")", "]"))
+            if not inside and kept and word[-1] in ".,":
+                kept += word[-1]
+        yield kept
+
+    return text if text.own else replace(text, prose=prose)
 
 
 def own(text: str, name: str) -> Text:

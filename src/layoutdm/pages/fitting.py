@@ -16,22 +16,19 @@ from random import Random
 
 from layoutdm.pages import vocabulary
 from layoutdm.pages.content import JOINER
+from layoutdm.pages.hyphens import parted
 from layoutdm.pages.sheet import Colour, Sheet
 from layoutdm.pages.truth import Box
 from layoutdm.pages.typefaces import Face
 
 TIGHTEST = 1.04  # leading of the closest lines, as a multiple of a line's ink
-SMALLER, LARGER = 0.97, 1.03  # how far a size may leave the page's own to fill a box
-WIDEST = 4.5  # spaces of a justified line, as a multiple of the font's
+SMALLER, LARGER = 0.985, 1.015  # how far a size may leave the page's own to fill a box
+WIDEST = 16.0  # spaces of a justified line, as a multiple of the font's
 NARROW = 13.0  # sizes: narrower columns are ragged, since their spaces would be rivers
 LEAST_FILLED = 0.78  # of a box by one line; what has no descenders is a fifth lower
 STANDS_OUT = 2.5  # what another size than the page's costs, against an empty part of the box
 
-VOWELS = "aeiouy"
-ONE_SOUND = {"ch", "ck", "gh", "ng", "ph", "qu", "sh", "th", "wh", "bl", "br", "cl", "cr", "dr"}
-ONE_SOUND |= {"fl", "fr", "gl", "gr", "pl", "pr", "sc", "st", "tr", "nd", "wn"}
 BEGUN = 5  # words: a sentence of fewer at the end of a text is a piece of one
-SHORTEST = 7  # letters of a word that is parted
 
 # Words that no English sentence ends with.
 LITTLE = {"a", "an", "and", "at", "because", "between", "but", "by", "each", "et", "for", "from"}
@@ -101,6 +98,14 @@ class Flow:
     stop: bool = False  # the last word ends a sentence, whatever it was
     title: bool = False  # the last word is no little one, such as "of"
 
+    def skips(self, word: str) -> bool:
+        """Whether the text may go on without this word: filler inside a sentence, never one's own.
+
+        >>> Flow(stop=True).skips("area"), Flow(stop=True).skips("(Fig."), Flow().skips("area")
+        (True, False, False)
+        """
+        return (self.stop or self.title) and word.isalpha()
+
 
 def flow(words: Iterator[str], face: Face, width: float, count: int, how: Flow) -> list[list[str]]:
     """The words of each of `count` lines; words come from the iterator as they are needed."""
@@ -132,7 +137,7 @@ def flow(words: Iterator[str], face: Face, width: float, count: int, how: Flow) 
                 if short:
                     line.append(short)
                 break
-            if number == count - 1 and tries < 4 and used < 0.9 * room:
+            if number == count - 1 and tries < 4 and used < 0.9 * room and how.skips(word):
                 continue  # another word may fill the last line better
             kept = word
             if how.justified and number < count - 1:
@@ -145,28 +150,6 @@ def flow(words: Iterator[str], face: Face, width: float, count: int, how: Flow) 
             break
         lines.append(line)
     return lines
-
-
-def parted(word: str, face: Face, room: float) -> tuple[str, str]:
-    """The part of a long word that still fits a line, with its hyphen, and the rest.
-
-    Only between two consonants that stand between vowels, where English words mostly part.
-
-    >>> from layoutdm.pages.typefaces import BOX, Face
-    >>> face = Face(BOX[0].regular, 12)
-    >>> parted("important", face, face.width("impor-")), parted("large", face, 100)
-    (('impor-', 'tant'), ('', 'large'))
-    """
-    if len(word) < SHORTEST or not (word.isascii() and word.isalpha() and word[1:].islower()):
-        return "", word
-    for at in range(len(word) - 3, 2, -1):
-        before, first, second, after = list(word[at - 2 : at + 2].lower())
-        between = before in VOWELS and first not in VOWELS and second not in VOWELS
-        if not between or after not in VOWELS or first + second in ONE_SOUND:
-            continue
-        if face.width(word[:at] + "-") <= room:
-            return word[:at] + "-", word[at:]
-    return "", word
 
 
 def _cut(word: str, face: Face, room: float) -> str:
@@ -190,6 +173,7 @@ def set_line(
 ) -> None:  # fmt: skip
     """Write one line between left and right; from the right where its script runs so."""
     left, right = box
+    y = sheet.baseline(words, y, face)
     sizes = [face.width(word.lstrip(JOINER)) for word in words]
     gaps = sum(word[0] != JOINER for word in words[1:])
     free = right - left - sum(sizes)

@@ -1,6 +1,7 @@
 """A page as a PDF: text that can be selected, rules, and pictures, at the same places.
 
-A scanned page is one picture with the words invisible above it, as text recognition leaves it.
+A scanned page is one picture with the words invisible above it, as text recognition leaves it; so
+is a page in a script whose letters join or run from the right, since a PDF's writer knows neither.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from PIL import Image
 from layoutdm.errors import LayoutdmError
 from layoutdm.pages.render import Page
 from layoutdm.pages.sheet import Area, Picture, Written
-from layoutdm.pages.typefaces import BOX
+from layoutdm.pages.typefaces import BOX, has, is_shaped
 
 POINTS = 842.0  # height of an upright page, or width of a landscape one
 
@@ -33,9 +34,11 @@ def to_pdf(page: Page) -> bytes:
     canvas.setTitle(page.truth.id)
     canvas.scale(scale, scale)
     written = [mark for mark in page.marks if isinstance(mark, Written)]
-    if page.scanned or any(_font(mark.face.file(mark.text)) is None for mark in written):
+    files = {mark.face.file(mark.text) for mark in written}
+    joined = any(is_shaped(mark.text) for mark in written)
+    if page.scanned or joined or any(_font(file) is None for file in files):
         _picture(canvas, page.image, 0, 0, height)
-        _invisible(canvas, page, height)
+        _invisible(canvas, page, [BOX[0].regular, *sorted(files)], height)
     else:
         canvas.setFillColorRGB(*(v / 255 for v in page.paper))
         canvas.rect(0, 0, width, height, stroke=0, fill=1)
@@ -71,12 +74,14 @@ def _write(canvas: Any, mark: Written, height: int) -> None:
     canvas.drawText(text)
 
 
-def _invisible(canvas: Any, page: Page, height: int) -> None:
+def _invisible(canvas: Any, page: Page, files: list[str], height: int) -> None:
+    """The words above a picture, each in a font of the page that has its letters."""
     from reportlab.pdfbase.pdfmetrics import stringWidth
 
-    name = _font(BOX[0].regular)
+    usable = [file for file in files if _font(file) is not None]
     for block in page.truth.blocks:
         for word in block.words:
+            name = _font(next((file for file in usable if has(file, word.text)), usable[0]))
             left, top, right, bottom = word.box
             size = max(1.0, bottom - top)
             natural = stringWidth(word.text, name, size)

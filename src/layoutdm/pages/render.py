@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 
@@ -20,10 +20,10 @@ from PIL import Image
 
 from layoutdm.layout import Layout
 from layoutdm.pages import arrange, pool, reading, scan, style
-from layoutdm.pages.blocks import figures, formulas, lists, prose, tables, widgets
+from layoutdm.pages.blocks import figures, formulas, icons, lists, prose, tables, widgets
 from layoutdm.pages.blocks.brush import Brush
-from layoutdm.pages.content import Text, filler
-from layoutdm.pages.roles import role_of
+from layoutdm.pages.content import Text, filler, uncited
+from layoutdm.pages.roles import OF_SCREENS, role_of
 from layoutdm.pages.sheet import Mark, Sheet
 from layoutdm.pages.truth import Block, Box, Truth
 from layoutdm.pages.typefaces import BOX, Family
@@ -43,7 +43,7 @@ DRAW: dict[str, Callable[[Brush, Box], None]] = {
     "field": widgets.field,
     "bar": widgets.bar,
     "card": widgets.card,
-    "icon": widgets.icon,
+    "icon": icons.icon,
 }
 WORDS = ("heading", "paragraph", "caption", "footnote", "running", "list", "item", "formula")
 LETTER = 8.5 / 11  # width over height of a page whose layout has no shape of its own
@@ -89,10 +89,20 @@ def render(layout: Layout, seed: int = 0, index: int = 0, look: Look | None = No
     roles = [role_of(label, look.roles) for label in layout.labels]
     tall = [box[3] - box[1] for box in boxes]
     drawn = style.suited(drawn, list(zip(roles, tall, strict=True)), look.height)
+    text, holds = voice.text, [False] * len(boxes)
+    screen = any(role in OF_SCREENS for role in roles)
+    if screen:
+        drawn, text = style.on_screen(drawn, voice.families), uncited(text)
+        holds = arrange.holding(boxes)
+        roles = [
+            "card" if role in WORDS and held else role
+            for role, held in zip(roles, holds, strict=True)
+        ]
     blocks: list[Block | None] = [None] * len(boxes)
-    for i in arrange.drawing_order(boxes):
-        brush = Brush(sheet, drawn, voice.text, Random(f"{seed}/{index}/{i}"), index)
-        blocks[i] = _element(brush, layout.labels[i], boxes[i], look)
+    for i in arrange.drawing_order(boxes, [role == "list" for role in roles]):
+        brush = Brush(sheet, drawn, text, Random(f"{seed}/{index}/{i}"), index,
+                      screen, holds[i])  # fmt: skip
+        blocks[i] = _element(brush, layout.labels[i], roles[i], boxes[i], look.pool)
     seen = [block for block in blocks if block is not None]
     read = tuple(seen[i] for i in reading.order([block.place for block in seen]))
     truth = Truth(f"{seed}-{index}", width, height, read)
@@ -115,18 +125,22 @@ def pixels(layout: Layout, height: int, shape: float | None = None) -> tuple[int
     return max(16, round(height * shape)), height
 
 
-def _element(brush: Brush, label: str, box: Box, look: Look) -> Block | None:
-    role = role_of(label, look.roles)
-    brush.sheet.open(label, role, box)
-    crop = look.pool.pick(label, box, brush.random) if look.pool else None
+def _element(
+    brush: Brush, label: str, role: str, box: Box, crops: pool.Pool | None
+) -> Block | None:
+    sheet = brush.sheet
+    sheet.open(label, role, box)
+    if role in WORDS and sheet.is_dark(box):
+        brush = replace(brush, style=replace(brush.style, ink=(255, 255, 255)))
+    crop = crops.pick(label, box, brush.random) if crops else None
     if crop is not None:
-        pool.paste(brush.sheet, crop, box)
+        pool.paste(sheet, crop, box)
     elif role in WORDS[:-1] and prose.is_sideways(brush, box):
         prose.sideways(brush, box)
     else:
         DRAW[role](brush, box)
-    if not brush.sheet.drawn and role in WORDS:
+    if not sheet.drawn and role in WORDS:
         prose.tiny(brush, box)
-    if not brush.sheet.drawn:  # too small for a letter: a stroke, as in a thumbnail
-        brush.sheet.area(box, brush.style.ink)
-    return brush.sheet.close()
+    if not sheet.drawn:  # too small for a letter: a stroke, as in a thumbnail
+        sheet.area(box, brush.style.ink)
+    return sheet.close()

@@ -15,6 +15,8 @@ ROLES = (
     "running", "button", "field", "bar", "card", "icon",
 )  # fmt: skip
 
+OF_SCREENS = ("button", "field", "bar", "card", "icon")
+
 # The first that is part of the label, in lower case and without signs, is taken.
 _PARTS = (
     ("sectionheader", "heading"), ("pageheader", "running"), ("pagefooter", "running"),

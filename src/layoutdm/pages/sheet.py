@@ -13,6 +13,7 @@ The list (`marks`) is what a PDF is made of; the boxes of what was drawn are the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -23,6 +24,7 @@ from layoutdm.pages.truth import Block, Box, Cell, Word, around
 from layoutdm.pages.typefaces import Face
 
 Colour = tuple[int, int, int]
+DARK = 128  # of 255: ground below this takes light ink
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Sheet:
         self.image = Image.new("RGB", (width, height), paper)
         self.paper = paper
         self.marks: list[Mark] = []
+        self.entry = 0  # the last number of the page's bibliography, which its lists continue
         self._pen = ImageDraw.Draw(self.image)
 
     # An element ---------------------------------------------------------------------------------
@@ -90,6 +93,11 @@ class Sheet:
         return bool(self._ink)
 
     # Drawing --------------------------------------------------------------------------------------
+
+    def is_dark(self, box: Box) -> bool:
+        """Whether what lies in the box so far is dark, so that only light ink can be read on it."""
+        ground = self.image.crop(_whole(box)).convert("L")
+        return ground.resize((1, 1), Image.Resampling.BOX).tobytes()[0] < DARK
 
     def write(
         self, text: str, x: float, y: float, face: Face, colour: Colour, *, turned: bool = False
@@ -125,6 +133,16 @@ class Sheet:
         else:
             self._words.append(Word(text, box, self.line))
 
+    def baseline(self, words: Sequence[str], y: float, face: Face) -> float:
+        """The baseline nearest to y on which a whole line stays in its element.
+
+        Were each word kept inside alone, an `f` or a bracket would step out of its line.
+        """
+        inks = [face.word(word.lstrip(JOINER)).ink for word in words]
+        low = ceil(self.place[1]) - min((ink[1] for ink in inks), default=0)
+        high = floor(self.place[3]) - max((ink[3] for ink in inks), default=0)
+        return min(max(round(y), low), high) if low <= high else y
+
     def area(self, box: Box, colour: Colour, *, ink: bool = True) -> None:
         """A filled rectangle in whole pixels, at least one pixel thick."""
         left, top = round(box[0]), round(box[1])
@@ -144,6 +162,11 @@ class Sheet:
 
     def cell(self, cell: Cell) -> None:
         self._cells.append(cell)
+
+
+def _whole(box: Box) -> tuple[int, int, int, int]:
+    left, top, right, bottom = (round(v) for v in box)
+    return left, top, max(right, left + 1), max(bottom, top + 1)
 
 
 def _inside(place: Box, x: int, y: int, shape: tuple[int, int, int, int]) -> tuple[int, int] | None:

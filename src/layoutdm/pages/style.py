@@ -84,6 +84,14 @@ def draw(random: Random, families: Sequence[Family], height: float, name: str) -
     )
 
 
+def on_screen(style: Style, families: Sequence[Family]) -> Style:
+    """The style of an app: ragged text without indents, without serifs where there is a choice."""
+    if style.body.serif:
+        plain = next((family for family in families if not family.serif), style.body)
+        style = replace(style, body=plain, head=plain)
+    return replace(style, justified=False, indent=0.0, capitals=False, numbered=False)
+
+
 def suited(style: Style, boxes: Sequence[tuple[str, float]], height: float) -> Style:
     """The style with the one size of text that the boxes (role, height) of a page agree on best.
 

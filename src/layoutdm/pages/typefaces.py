@@ -22,6 +22,7 @@ from layoutdm.errors import LayoutdmError
 
 FOLDER = Path(__file__).parent / "fonts"
 INK = 48  # of 255: from this much on a pixel of a letter counts as ink
+SPACE = 0.3  # of a size: the narrowest space between words
 SYSTEM = (
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -32,6 +33,8 @@ SYSTEM = (
     "~/Library/Fonts",
     "C:/Windows/Fonts",
 )
+# Hebrew to Arabic, India to Burma, Khmer, and the shapes of the first.
+SHAPED = ((0x0590, 0x08FF), (0x0900, 0x109F), (0x1780, 0x17FF), (0xFB1D, 0xFEFC))
 ENDINGS = {".ttf", ".otf", ".ttc"}
 
 
@@ -88,7 +91,8 @@ class Face:
 
     @property
     def space(self) -> float:
-        return self.width(" ")
+        # Advances are whole pixels: letters are rounded up more than spaces, words would stick.
+        return max(self.width(" "), SPACE * self.size)
 
     def word(self, text: str) -> Glyphs:
         return _glyphs(self.path, self.size, text)
@@ -211,6 +215,20 @@ def _letters(path: str) -> frozenset[int]:
             return frozenset(cast(dict[int, str], opened.getBestCmap() or {}))
     except (TTLibError, OSError, KeyError, AssertionError):
         return frozenset()
+
+
+def has(path: str, text: str) -> bool:
+    """Whether the font has a glyph for every letter."""
+    return {ord(c) for c in text if not c.isspace()} <= _letters(path)
+
+
+def is_shaped(text: str) -> bool:
+    """Whether letters join, change their shape, or run from the right.
+
+    >>> is_shaped("Größe"), is_shaped("量子"), is_shaped("عام"), is_shaped("क")
+    (False, False, True, True)
+    """
+    return any(low <= ord(c) <= high for c in text for low, high in SHAPED)
 
 
 def covers(family: Family, text: str) -> bool:

@@ -17,3 +17,5 @@ class Brush:
     text: Text
     random: Random  # of this element alone, so that no element changes another
     page: int  # the page's number, for headers, footers and captions
+    screen: bool = False  # the page is a screen
+    holds: bool = False  # on a screen: other elements lie on this one

@@ -27,6 +27,8 @@ PLOTS: tuple[Callable[..., None], ...] = (trend, bars, scatter, heat)
 def figure(brush: Brush, box: Box) -> None:
     """A plot, several plots side by side, a drawing, or a photograph, as suits the box."""
     random = brush.random
+    if brush.screen:
+        return picture(brush, box)
     left, top, right, bottom = (round(v) for v in box)
     width, height = right - left, bottom - top
     if width < 40 or height < 40:
@@ -53,6 +55,15 @@ def figure(brush: Brush, box: Box) -> None:
             _plot(brush, cell, chosen if random.random() < 0.8 else random.choice(PLOTS),
                   colours, tag)  # fmt: skip
     return None
+
+
+def picture(brush: Brush, box: Box) -> None:
+    """A photograph, whatever the box: what screens show."""
+    left, top, right, bottom = (round(v) for v in box)
+    if right - left < 12 or bottom - top < 12:
+        return _small(brush, (left, top, right, bottom))
+    image = photo(brush.random, right - left, bottom - top)
+    return brush.sheet.picture(image, left, top)
 
 
 def _small(brush: Brush, box: tuple[int, int, int, int]) -> None:

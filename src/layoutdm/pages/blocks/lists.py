@@ -15,10 +15,14 @@ def listing(brush: Brush, box: Box, *, single: bool = False) -> None:
     style, random, sheet = brush.style, brush.random, brush.sheet
     left, top, right, bottom = box
     references = not single and style.mark in ("[1]", "1.") and random.random() < 0.6
+    references = references or (not single and sheet.entry > 0)
     lines = fit_lines(bottom - top, style.face(0.92 if references else 1.0), style.leading)
     face = lines.face
-    number = random.randint(1, 30) if references else random.randint(1, 6) if single else 1
-    hang = min(max(face.width(_mark(style.mark, number + 9)) + face.space, face.size),
+    number = random.randint(1, 6) if single else 1
+    if references:
+        number = sheet.entry + 1 if sheet.entry else random.randint(1, 30)
+    widest = 13 if "a" in style.mark else number + 9  # m, or one figure more
+    hang = min(max(face.width(_mark(style.mark, widest)) + face.space, face.size),
                0.3 * (right - left))  # fmt: skip
     done = 0
     while done < lines.count:
@@ -44,6 +48,7 @@ def listing(brush: Brush, box: Box, *, single: bool = False) -> None:
             set_line(sheet, row, (left + hang + 1, right - 1), y, face, style.ink, justified=full)
             sheet.line += 1
         done += len(rows)
+        sheet.entry = number if references else sheet.entry
         number += 1
 
 

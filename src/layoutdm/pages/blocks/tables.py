@@ -22,7 +22,7 @@ WIDEST = {
 }  # fmt: skip
 KINDS = ("whole", "decimal", "percent", "spread", "word", "range", "date")
 SHARES = (4, 4, 3, 2, 2, 1, 1)
-PAD = 0.35  # of a size, left and right in a cell
+PAD = 0.5  # of a size, left and right in a cell
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _columns(random: Random, left: int, right: int, count: int) -> tuple[int, ..
 
 
 def _room(face: Face, left: float, right: float) -> float:
-    return right - left - 2 * max(2.0, PAD * face.size)
+    return right - left - 2 * max(3.0, PAD * face.size)
 
 
 def _kind(random: Random, face: Face, room: float) -> str:
@@ -134,7 +134,7 @@ def _cell(brush: Brush, grid: Grid, face: Face, place: tuple[int, int, int, int]
     row, column, rows, columns = place
     left, right = grid.x[column], grid.x[column + columns]
     top, bottom = grid.y[row], grid.y[row + rows]
-    pad = max(2.0, PAD * face.size)
+    pad = max(3.0, PAD * face.size)
     room = right - left - 2 * pad
     words = value.split() if face.width(value) <= room else []
     width = face.width(" ".join(words)) if words else 0.0

@@ -1,8 +1,8 @@
-"""Parts of screens: buttons, inputs, icons, switches, bars, so that any layout becomes a page."""
+"""Parts of screens: buttons, inputs, bars, cards, so that any layout becomes a page."""
 
 from __future__ import annotations
 
-from PIL import Image, ImageDraw
+from PIL import ImageDraw
 
 from layoutdm.pages.blocks.brush import Brush
 from layoutdm.pages.fitting import fit_lines
@@ -15,7 +15,8 @@ SMOOTH = 3
 def _shape(brush: Brush, box: Box, fill: Colour | None, outline: Colour, radius: float) -> None:
     left, top, right, bottom = (round(v) for v in box)
     size = (max(1, right - left), max(1, bottom - top))
-    image = Image.new("RGB", (SMOOTH * size[0], SMOOTH * size[1]), brush.style.paper)
+    below = brush.sheet.image.crop((left, top, left + size[0], top + size[1]))
+    image = below.resize((SMOOTH * size[0], SMOOTH * size[1]))  # what the round corners show
     ImageDraw.Draw(image).rounded_rectangle(
         (0, 0, image.width - 1, image.height - 1), radius=SMOOTH * radius,
         fill=fill, outline=outline, width=SMOOTH,
@@ -54,28 +55,12 @@ def field(brush: Brush, box: Box) -> None:
 
 
 def bar(brush: Brush, box: Box) -> None:
-    """A toolbar or navigation bar across the screen."""
+    """A toolbar or navigation bar across the screen; what holds other elements has no title."""
     brush.sheet.area(box, brush.style.accent)
-    _label(brush, box, (255, 255, 255), centred=False)
+    if not brush.holds:
+        _label(brush, box, (255, 255, 255), centred=False)
 
 
 def card(brush: Brush, box: Box) -> None:
     """A frame that holds other things."""
     _shape(brush, box, (247, 247, 249), (205, 205, 210), 6.0)
-
-
-def icon(brush: Brush, box: Box) -> None:
-    """A round or square sign."""
-    left, top, right, bottom = (round(v) for v in box)
-    size = (max(1, right - left), max(1, bottom - top))
-    image = Image.new("RGB", (SMOOTH * size[0], SMOOTH * size[1]), brush.style.paper)
-    pen = ImageDraw.Draw(image)
-    edge = (0, 0, image.width - 1, image.height - 1)
-    colour = brush.random.choice((brush.style.accent, (90, 90, 90)))
-    inner = tuple(v // 3 if i < 2 else v - v // 3 for i, v in enumerate((*image.size, *image.size)))
-    if brush.random.random() < 0.5:
-        pen.ellipse(edge, fill=colour)
-    else:
-        pen.rounded_rectangle(edge, radius=min(image.size) / 5, fill=colour)
-    pen.ellipse(inner, fill=brush.style.paper)
-    brush.sheet.picture(image.reduce(SMOOTH), left, top)
