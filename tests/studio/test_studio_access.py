@@ -148,3 +148,8 @@ def test_the_page_is_strict_about_what_it_runs(studio: Studio, server: object) -
     assert "unsafe" not in policy
     text = page.text()
     assert "style=" not in text and "onclick=" not in text and "<script>" not in text
+
+
+def test_a_menu_is_as_wide_as_its_words(studio: Studio) -> None:
+    studio.page.get_by_role("button", name="Export", exact=True).click()
+    assert studio.page.locator("#menu").bounding_box()["width"] < 300

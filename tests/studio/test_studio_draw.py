@@ -197,3 +197,22 @@ def test_enter_takes_the_label_that_was_typed_even_before_it_is_shown(studio: St
     studio.settle()
     studio.keys("n")
     studio.sees(lambda: [b.label for b in studio.boxes()][-1], "Toolbar")
+
+
+def test_copies_keep_what_relates_them(studio: Studio) -> None:
+    studio.open_layout([("Icon", 40, 40, 50, 50), ("Text", 200, 200, 80, 40)], ["a", "b"])
+    studio.keys("Control+a", "l")
+    studio.choose("above b")
+    studio.settle()
+    studio.keys("Control+a", "Control+d", "Escape")
+    studio.settle()
+    studio.sees(
+        lambda: [w.splitlines()[0] for w in studio.wishes()], ["a above b", "Icon above Text"]
+    )
+    studio.keys("Control+z", "Control+a", "Control+x")
+    studio.settle()
+    studio.sees(lambda: len(studio.boxes()), 0)
+    studio.keys("Control+v", "Escape")
+    studio.settle()
+    studio.sees(lambda: [box.title for box in studio.boxes()], ["a", "b"])
+    studio.sees(lambda: [w.splitlines()[0] for w in studio.wishes()], ["a above b"])

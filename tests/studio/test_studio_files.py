@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -255,3 +257,83 @@ def test_colours_are_those_of_the_pictures(studio: Studio) -> None:
         names,
     )
     assert found == [palette.colour(name) for name in names]
+
+
+BOX: dict[str, Any] = {
+    "id": "e1", "name": "", "label": "Text", "x": 10, "y": 10, "w": 100, "h": 50, "wish": {},
+    "locked": False, "made": False,
+}  # fmt: skip
+SAVED: dict[str, Any] = {
+    "model": "rico25", "canvas": {"width": 390, "height": 844},
+    "boxes": [BOX], "relations": [], "groups": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"relations": [None, {"id": "r1", "of": "e1", "is": 5, "to": "canvas"}]},
+        {"groups": [{"id": "g1", "of": [None, "e1"], "kind": "heap"}], "order": [1, None, "e1"]},
+        {"boxes": [{**BOX, "name": 5, "choices": "abc", "kept": 7, "said": 7, "wish": [1]}]},
+        {"kept": "x", "within": "x", "least": "x", "margin": [], "picture": "x", "unit": 3},
+    ],
+)
+def test_a_link_that_was_tampered_with_leaves_the_page_whole(
+    open_studio: Callable[..., Studio], change: dict[str, Any]
+) -> None:
+    """What the page relies on is checked, or it would stay blank, even after a reload."""
+    packer = zlib.compressobj(wbits=-15)
+    text = json.dumps({"v": 1, "seed": -3, "doc": {**SAVED, **change}}).encode()
+    code = base64.urlsafe_b64encode(packer.compress(text) + packer.flush()).decode().rstrip("=")
+    studio = open_studio(at=f"#r={code}").ready()
+    assert [box.label for box in studio.boxes()] == ["Text"]
+    studio.page.locator("[data-element]").click()
+    studio.settle()
+    studio.keys("Escape")
+    studio.generate()
+    studio.page.reload()
+    studio.ready()
+    assert studio.page.input_value("#seed") == "0"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"labels": [1], "boxes": [[0.5, 0.5, 0.1, 0.1]]},
+        {**coco(), "images": [{"id": 1, "file_name": "a.png"}]},
+    ],
+)
+def test_a_layout_with_a_wrong_value_is_told(
+    open_studio: Callable[..., Studio], content: dict[str, Any]
+) -> None:
+    studio = two(open_studio(expect_errors=True).ready())
+    studio.open_file("wrong.json", json.dumps(content).encode())
+    note = studio.page.locator("#note.bad")
+    note.wait_for()
+    assert "wrong.json" in note.inner_text()
+    assert [box.title for box in studio.boxes()] == ["bar", "hero"]
+
+
+DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="60"></svg>'
+
+
+def test_a_picture_without_a_ground_lies_on_white(studio: Studio) -> None:
+    """A drawing can be traced over, too; where it is clear, it is white and not black."""
+    studio.open_file("clear.svg", DRAWING, "image/svg+xml")
+    studio.settle()
+    colour = studio.page.evaluate("""async () => {
+      const image = new Image();
+      image.src = document.querySelector('#stage image').getAttribute('href');
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      canvas.getContext('2d').drawImage(image, 0, 0);
+      return [image.naturalWidth, ...canvas.getContext('2d').getImageData(5, 5, 1, 1).data];
+    }""")
+    assert colour == [40, 255, 255, 255, 255]
+
+
+def test_a_picture_that_cannot_be_read_is_told(studio: Studio) -> None:
+    studio.open_file("broken.png", b"nothing", "image/png")
+    note = studio.page.locator("#note.bad")
+    note.wait_for()
+    assert note.inner_text() == "broken.png: this picture cannot be read."

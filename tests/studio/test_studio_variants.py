@@ -201,3 +201,26 @@ def test_a_refused_request_says_why(open_studio: Callable[..., Studio]) -> None:
     note.wait_for()
     studio.sees(lambda: "same" in note.inner_text())
     studio.sees(lambda: studio.page.locator(".box.wrong").count() >= 1)
+
+
+def test_who_goes_on_drawing_loses_nothing(studio: Studio) -> None:
+    """Variants that come late wait in the strip, and taking one says what it replaces."""
+    draft(studio)
+    held: list[object] = []
+    studio.page.route("**/v1/generate", lambda route: held.append(route))
+    studio.page.click("#generate")
+    studio.sees(lambda: len(held), 1)
+    studio.keys("Control+a", "ArrowDown", "Escape")
+    held[0].continue_()  # type: ignore[attr-defined]
+    studio.page.locator('[data-variant="7"]').wait_for()
+    studio.settle()
+    moved = [(x, y + 1, w, h) for _, x, y, w, h in DRAFT]
+    assert studio.rects() == moved
+    note = studio.page.locator("#note")
+    assert "click a variant" in note.inner_text()
+    studio.page.click('[data-variant="2"]')
+    studio.settle()
+    assert "Ctrl Z brings it back" in note.inner_text()
+    studio.keys("Control+z")
+    studio.settle()
+    assert studio.rects() == moved

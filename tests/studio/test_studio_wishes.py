@@ -140,7 +140,7 @@ def test_badges_tell_what_is_met_and_what_is_missed_by_how_much(studio: Studio) 
             wish = missed.get(f"relations[{place}]")
             verdict = lines[place].splitlines()[1]
             assert verdict.startswith("missed by") if wish else verdict == "met"
-        badges = studio.page.locator(".relation.met").count()
+        badges = studio.page.locator(".relation.met .badge").count()
         assert badges == 2 - sum(path.startswith("relations") for path in missed)
 
 
@@ -243,3 +243,46 @@ def test_groups_where_the_server_knows_them(open_studio: Callable[..., Studio]) 
     studio.generate()
     left = {box.x for box in studio.boxes() if box.title in ("a", "b", "c")}
     assert len(left) == 1, "the column is aligned"
+
+
+def test_a_problem_is_told_whatever_is_selected(studio: Studio) -> None:
+    studio.open_layout(
+        [("Icon", 20, 20, 50, 50), ("Text", 20, 200, 80, 40), ("Image", 20, 300, 80, 80)]
+    )
+    studio.click(45, 45)
+    with studio.page.expect_response("**/v1/check"):
+        studio.page.fill("#field-name", "canvas")
+    problem = studio.page.locator("#right .problems")
+    problem.wait_for()
+    for place in ((60, 220), (300, 500)):  # another box, and none
+        studio.click(*place)
+        studio.sees(lambda: "canvas" in problem.inner_text())
+    problem.get_by_role("button").click()
+    studio.settle()
+    studio.sees(lambda: studio.page.input_value("#field-name"), "canvas")
+
+
+def test_arrows_choose_what_a_value_is(studio: Studio) -> None:
+    pair(studio)
+    studio.click(150, 270)
+    before = studio.rects()
+    studio.page.locator('[aria-label="Left is"] [aria-checked=true]').focus()
+    studio.keys("ArrowRight")
+    studio.settle()
+    chosen = studio.page.locator('[aria-label="Left is"] [aria-checked=true]')
+    assert chosen.get_attribute("aria-label") == "fixed"
+    assert chosen.evaluate("it => it === document.activeElement")
+    assert studio.rects() == before
+
+
+def test_no_line_crosses_out_the_words_of_a_badge(studio: Studio) -> None:
+    pair(studio)
+    studio.keys("Control+a", "l")
+    studio.choose("above hero")
+    studio.keys("Control+a", "l")
+    studio.choose("smaller than hero")
+    studio.settle()
+    order = studio.page.eval_on_selector_all(
+        ".relation", "all => all.map(it => it.querySelector('line') ? 'line' : 'badge')"
+    )
+    assert order == ["line", "line", "badge", "badge"]

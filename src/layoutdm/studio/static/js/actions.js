@@ -28,7 +28,9 @@ export async function run(mode) {
   if (!answer) return;
   const first = best(answer.results);
   set({ variants: { mode, seed: state.seed, base, asked: ask, results: answer.results, seconds: answer.seconds, taken: -1 }, hover: -1 });
-  take(first);
+  // Who went on drawing meanwhile keeps what was drawn.
+  if (doc() === base && !get().draft) take(first);
+  else say("You went on meanwhile: click a variant to take it.");
 }
 
 /** The first variant that meets most wishes. @param {import("./types.js").LayoutRecord[]} results */
@@ -66,12 +68,18 @@ function failed(error, ask, retry) {
 /** @param {import("./types.js").Problem} p @param {import("./types.js").Asked} ask */
 const located = (p, ask) => ({ id: idAt(p.path, ask.index), field: fieldAt(p.path), message: p.message });
 
+/** @type {import("./types.js").Doc | null} */
+let put = null; // the last document that is a variant as it was made
+
 /** Put a variant on the canvas; one step. @param {number} i */
 export function take(i) {
+  const before = put;
   const { variants } = get();
   const result = variants?.results[i];
   if (!variants || !result) return;
-  const next = taken(variants.base, result, variants.asked.index, doc().boxes);
+  const now = doc();
+  const next = (put = taken(variants.base, result, variants.asked.index, now.boxes));
+  if (now !== variants.base && now !== before) say("What you changed since then is replaced; Ctrl Z brings it back.");
   commit(next);
   const report = result.report ? { report: result.report, asked: variants.asked, doc: next } : null;
   set({ hover: -1, film: null, variants: { ...variants, taken: i }, report });
@@ -185,7 +193,7 @@ async function live() {
   const answer = await request("generate", ask, seed);
   if (!answer || doc() !== base) return;
   const first = best(answer.results);
-  made = followed(base, answer.results[first], ask.index);
+  made = put = followed(base, answer.results[first], ask.index);
   amend(made);
   const report = answer.results[first].report;
   set({

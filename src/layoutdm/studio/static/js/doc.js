@@ -8,7 +8,6 @@ import { around, carried, cut, heldBack, round } from "./geometry.js";
 /** @typedef {import("./types.js").Side} Side */
 /** @typedef {import("./types.js").Size} Size */
 /** @typedef {import("./types.js").Point} Point */
-/** @typedef {import("./types.js").Group} Group */
 /** @typedef {ReadonlySet<string> | readonly string[]} Ids */
 
 /** @type {readonly Side[]} */
@@ -78,7 +77,7 @@ export function changed(doc, ids, change) {
  * What a hand has touched is wished: a free value becomes a draft, a fixed one stays fixed.
  * @param {Box} box @param {readonly Side[]} sides @returns {Box}
  */
-function touched(box, sides) {
+export function touched(box, sides) {
   const wish = { ...box.wish };
   for (const side of sides) if (wish[side] === "free") wish[side] = "about";
   if (box.made) wish.label = "fixed";
@@ -202,64 +201,31 @@ export function removed(doc, ids) {
 }
 
 /**
- * Copies beside the originals, with the relations among them.
+ * Copies beside the originals, with the relations among them; a name that nobody has any more comes along.
  * @param {Doc} doc
  * @param {readonly Box[]} boxes
  * @param {Point} by
+ * @param {readonly import("./types.js").Relation[]} [relations]
  * @returns {[Doc, string[]]}
  */
-export function pasted(doc, boxes, by) {
+export function pasted(doc, boxes, by, relations = doc.relations) {
   const held = boxes.length ? heldBack(around(boxes), by, doc.canvas) : by;
-  /** @type {string[]} */
-  const ids = [];
+  /** @type {Map<string, string>} */
+  const ids = new Map();
   let next = doc;
   for (const box of boxes) {
     const rect = { x: box.x + held.x, y: box.y + held.y, w: box.w, h: box.h };
+    const name = next.boxes.some((other) => other.name === box.name) ? "" : box.name;
     /** @type {string} */
     let id;
-    [next, id] = added(next, rect, box.label, { wish: box.made ? DRAFT : box.wish, choices: box.choices, area: box.area, aspect: box.aspect, kept: box.kept });
-    ids.push(id);
+    [next, id] = added(next, rect, box.label, { name, wish: box.made ? DRAFT : box.wish, choices: box.choices, area: box.area, aspect: box.aspect, kept: box.kept });
+    ids.set(box.id, id);
   }
-  return [next, ids];
-}
-
-/** @typedef {"left" | "centre" | "right" | "top" | "middle" | "bottom"} Align */
-
-/** @param {Doc} doc @param {Ids} ids @param {Align} how */
-export function aligned(doc, ids, how) {
-  const chosen = asSet(ids);
-  const boxes = doc.boxes.filter((box) => chosen.has(box.id));
-  if (!boxes.length) return doc;
-  // One box alone lines up with the canvas; several with what is around them, or with a locked one.
-  const locks = boxes.filter((box) => box.locked);
-  const whole = boxes.length === 1 ? { x: 0, y: 0, w: doc.canvas.width, h: doc.canvas.height } : around(locks.length ? locks : boxes);
-  const part = { left: 0, centre: 0.5, right: 1, top: 0, middle: 0.5, bottom: 1 }[how];
-  const across = how === "left" || how === "centre" || how === "right";
-  return changed(doc, ids, (box) => {
-    if (box.locked) return box;
-    return across
-      ? touched({ ...box, x: round(whole.x + (whole.w - box.w) * part) }, ["x"])
-      : touched({ ...box, y: round(whole.y + (whole.h - box.h) * part) }, ["y"]);
-  });
-}
-
-/** Equal gaps between three or more boxes. @param {Doc} doc @param {Ids} ids @param {"x" | "y"} axis */
-export function distributed(doc, ids, axis) {
-  const chosen = asSet(ids);
-  const size = axis === "x" ? "w" : "h";
-  const boxes = doc.boxes.filter((box) => chosen.has(box.id)).sort((a, b) => a[axis] - b[axis]);
-  if (boxes.length < 3) return doc;
-  const whole = around(boxes);
-  const gap = (whole[size] - boxes.reduce((sum, box) => sum + box[size], 0)) / (boxes.length - 1);
-  let at = whole[axis];
-  /** @type {Map<string, number>} */
-  const places = new Map();
-  for (const box of boxes) {
-    places.set(box.id, round(at));
-    at += box[size] + gap;
+  for (const r of relations) {
+    const [of, to] = [ids.get(r.of), ids.get(r.to)];
+    if (of && to) next = { ...next, relations: [...next.relations, { ...r, id: freshId(next, "r"), of, to }] };
   }
-  return changed(doc, ids, (box) =>
-    box.locked ? box : touched({ ...box, [axis]: places.get(box.id) ?? box[axis] }, [axis]));
+  return [next, [...ids.values()]];
 }
 
 /** @param {Doc} doc @param {string} of @param {string} is @param {string} to @returns {Doc} */
@@ -267,49 +233,6 @@ export function related(doc, of, is, to) {
   if (doc.relations.some((r) => r.of === of && r.is === is && r.to === to)) return doc;
   const relation = { id: freshId(doc, "r"), of, is, to };
   return keptBoxes({ ...doc, relations: [...doc.relations, relation] }, [of, to]);
-}
-
-/** These are read one after the other, as they stand now. @param {Doc} doc @param {Ids} ids @returns {Doc} */
-export function ordered(doc, ids) {
-  const chosen = asSet(ids);
-  const boxes = doc.boxes.filter((box) => chosen.has(box.id)).sort((a, b) => a.y - b.y || a.x - b.x);
-  return keptBoxes({ ...doc, order: boxes.map((box) => box.id) }, ids);
-}
-
-/**
- * A column, row or grid of these boxes, in the order in which they stand.
- * @param {Doc} doc
- * @param {Ids} ids
- * @param {Group["kind"]} kind
- * @returns {Doc}
- */
-export function grouped(doc, ids, kind) {
-  const chosen = asSet(ids);
-  const boxes = doc.boxes.filter((box) => chosen.has(box.id));
-  const rows = kind === "grid" ? inRows(boxes) : [];
-  const sorted = kind === "grid" ? rows.flat() : [...boxes].sort((a, b) => (kind === "row" ? a.x - b.x : a.y - b.y));
-  /** @type {Group} */
-  const group = {
-    id: freshId(doc, "g"), kind, of: sorted.map((box) => box.id), gap: "equal", same: "",
-    columns: Math.max(1, ...rows.map((row) => row.length)),
-    align: kind === "column" ? "left" : kind === "row" ? "middle" : "",
-  };
-  return keptBoxes({ ...doc, groups: [...doc.groups, group] }, group.of);
-}
-
-/**
- * Boxes in rows: a row ends where the next box begins below the first one's middle.
- * @param {readonly Box[]} boxes
- */
-function inRows(boxes) {
-  /** @type {Box[][]} */
-  const rows = [];
-  for (const box of [...boxes].sort((a, b) => a.y + a.h / 2 - b.y - b.h / 2)) {
-    const first = rows.at(-1)?.[0];
-    if (first && box.y < first.y + first.h / 2) rows.at(-1)?.push(box);
-    else rows.push([box]);
-  }
-  return rows.map((row) => row.sort((a, b) => a.x - b.x));
 }
 
 /** Another canvas; everything keeps its share of it. @param {Doc} doc @param {Size} canvas @returns {Doc} */

@@ -1,5 +1,6 @@
 /** Edits of what is selected, for keys, menus and buttons. */
 import * as D from "./doc.js";
+import { isRecord } from "./files.js";
 import { around } from "./geometry.js";
 import { recordOf, rectOf } from "./request.js";
 import { commit, doc, edit, get, nextLabel, say, select } from "./store.js";
@@ -8,6 +9,8 @@ import { commit, doc, edit, get, nextLabel, say, select } from "./store.js";
 
 /** @type {readonly Box[]} */
 let clip = [];
+/** @type {import("./types.js").Doc["relations"]} */
+let clipped = []; // among them, and kept when they are cut
 let pastes = 0;
 
 const chosen = () => doc().boxes.filter((box) => get().selected.has(box.id));
@@ -37,6 +40,7 @@ export function duplicate() {
 /** Also to the system's clipboard, as the record of a layout, so that it travels. */
 export function copy() {
   clip = chosen();
+  clipped = doc().relations;
   pastes = 0;
   if (clip.length) navigator.clipboard?.writeText(JSON.stringify(recordOf(doc(), clip))).catch(() => {});
 }
@@ -51,7 +55,7 @@ export function paste(inPlace) {
   if (!clip.length) return;
   pastes += 1;
   const by = inPlace ? 0 : 12 * pastes;
-  const [next, ids] = D.pasted(doc(), clip, { x: by, y: by });
+  const [next, ids] = D.pasted(doc(), clip, { x: by, y: by }, clipped);
   commit(next, { selected: ids });
 }
 
@@ -68,14 +72,16 @@ export function pasteText(text) {
   } catch {
     return false;
   }
-  if (!Array.isArray(record?.labels) || !Array.isArray(record?.boxes)) return false;
+  if (!isRecord(record) || !record.boxes.length) return false;
   if (clip.length && JSON.stringify(recordOf(doc(), clip)) === text) return false; // our own copy
   let next = doc();
   /** @type {string[]} */
   const ids = [];
   record.boxes.forEach((/** @type {number[]} */ b, /** @type {number} */ i) => {
-    const [d, id] = D.added(next, rectOf(b, next.canvas), String(record.labels[i]));
-    next = d;
+    const [d, id] = D.added(next, rectOf(b, next.canvas), record.labels[i]);
+    const name = record.metadata?.names?.[i];
+    const free = typeof name === "string" && name && !next.boxes.some((box) => box.name === name);
+    next = free ? D.named(d, id, name) : d;
     ids.push(id);
   });
   commit(next, { selected: ids });

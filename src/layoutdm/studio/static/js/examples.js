@@ -1,5 +1,6 @@
 /** Requests to start from; places are shares of the canvas. */
-import { added, blank, grouped, locked, named, related, wished, SIDES } from "./doc.js";
+import { grouped } from "./arrange.js";
+import { added, blank, locked, named, related, wished, SIDES } from "./doc.js";
 
 /** @typedef {import("./types.js").Doc} Doc */
 /** @typedef {import("./types.js").Wish} Wish */

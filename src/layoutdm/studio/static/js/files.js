@@ -18,7 +18,7 @@ const LARGEST = 1600; // pixels of a picture's longer side; it only lies under t
 
 /** @param {File} file @param {Doc} now @returns {Promise<Opened>} */
 export async function open(file, now) {
-  if (file.type.startsWith("image/") && file.type !== "image/svg+xml") return { kind: "picture", href: await smaller(file) };
+  if (file.type.startsWith("image/")) return { kind: "picture", href: await smaller(file) };
   const plain = file.name.endsWith(".gz") ? new Response(file.stream().pipeThrough(/** @type {any} */ (new DecompressionStream("gzip")))) : file;
   const text = await plain.text();
   const table = text.trimStart().startsWith("<") ? voc(text) : /^[\[{]/.test(text.trimStart()) ? null : csv(text);
@@ -45,7 +45,11 @@ function recognised(data, name, now) {
     if (saved) return { kind: "project", ...saved };
   }
   const foreign = coco(data) ?? labelStudio(data);
-  if (foreign?.length) return { kind: "layouts", layouts: foreign };
+  if (foreign?.length) {
+    const whole = foreign.filter(isRecord);
+    if (whole.length < foreign.length) throw new Error(`${name}: a box or the size of an image is missing or not a number.`);
+    return { kind: "layouts", layouts: whole };
+  }
   const records = Array.isArray(data) ? data : Array.isArray(data?.layouts) ? data.layouts : Array.isArray(data?.results) ? data.results : [data];
   if (records.length && records.every(isRecord)) return { kind: "layouts", layouts: records };
   if (data && !Array.isArray(data) && REQUEST.some((key) => key in data)) return { kind: "request", ...requestDoc(data, now) };
@@ -53,15 +57,16 @@ function recognised(data, name, now) {
 }
 
 /** @param {any} r */
-const isRecord = (r) =>
-  Array.isArray(r?.labels) && Array.isArray(r?.boxes) && r.labels.length === r.boxes.length &&
+export const isRecord = (r) =>
+  Array.isArray(r?.labels) && r.labels.every((/** @type {any} */ label) => typeof label === "string") && Array.isArray(r?.boxes) && r.labels.length === r.boxes.length &&
   r.boxes.every((/** @type {any} */ b) => Array.isArray(b) && b.length === 4 && b.every(Number.isFinite));
 
 /** @param {LayoutRecord} record @param {string} model @returns {Doc} */
 export function layoutDoc(record, model) {
   // Shares without a pixel size get one that can be worked on.
   const scale = Math.max(record.width, record.height) < 16 ? 800 / Math.max(record.width, record.height) : 1;
-  let doc = blank(model, { width: record.width * scale || 390, height: record.height * scale || 844 });
+  const size = (/** @type {number} */ side, /** @type {number} */ usual) => (side * scale > 0 && Number.isFinite(side * scale) ? side * scale : usual);
+  let doc = blank(model, { width: size(record.width, 390), height: size(record.height, 844) });
   record.boxes.forEach((b, i) => {
     const [next, id] = added(doc, rectOf(b, doc.canvas), record.labels[i]);
     const name = record.metadata?.names?.[i];
@@ -70,14 +75,26 @@ export function layoutDoc(record, model) {
   return doc;
 }
 
-/** @param {File} file @returns {Promise<string>} */
+/** A picture on white paper, not larger than needed. @param {File} file @returns {Promise<string>} */
 async function smaller(file) {
-  const bitmap = await createImageBitmap(file);
-  const scale = Math.min(1, LARGEST / Math.max(bitmap.width, bitmap.height));
+  const image = new Image(); // unlike createImageBitmap, it reads drawings, too
+  image.src = URL.createObjectURL(file);
+  try {
+    await image.decode();
+  } catch {
+    throw new Error(`${file.name}: this picture cannot be read.`);
+  } finally {
+    URL.revokeObjectURL(image.src);
+  }
+  const [width, height] = [image.naturalWidth || LARGEST, image.naturalHeight || LARGEST];
+  const scale = Math.min(1, LARGEST / Math.max(width, height));
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round(bitmap.width * scale);
-  canvas.height = Math.round(bitmap.height * scale);
-  canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  canvas.width = Math.max(1, Math.round(width * scale));
+  canvas.height = Math.max(1, Math.round(height * scale));
+  const paper = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  paper.fillStyle = "white";
+  paper.fillRect(0, 0, canvas.width, canvas.height);
+  paper.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL("image/jpeg", 0.85);
 }
 

@@ -1,4 +1,5 @@
 /** The right panel: what is selected, or the request as a whole. */
+import * as A from "./arrange.js";
 import * as D from "./doc.js";
 import { h } from "./dom.js";
 import { remove, duplicate, toggleLock } from "./editing.js";
@@ -118,9 +119,19 @@ function others(box) {
 function states(box, field) {
   const kinds = field === "label" ? /** @type {const} */ (["free", "fixed"]) : WISHES;
   const now = box.locked ? "fixed" : box.wish[field];
-  return h("span", { class: "states", role: "radiogroup", "aria-label": `${LONG[field]} is` }, kinds.map((wish) =>
-    press(SIGNS[wish], () => edit((d) => D.wished(d, [box.id], field, wish)), {
+  const put = (/** @type {import("./types.js").Wish} */ wish) => edit((d) => D.wished(d, [box.id], field, wish));
+  return h("span", { class: "states", role: "radiogroup", "aria-label": `${LONG[field]} is` }, kinds.map((wish, i) =>
+    press(SIGNS[wish], () => put(wish), {
       role: "radio", class: wish, "aria-checked": String(now === wish), "aria-label": wish, title: MEANS[wish], disabled: box.locked,
+      tabindex: now === wish ? 0 : -1, onkeydown: (/** @type {KeyboardEvent} */ e) => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
+        if (!step || e.ctrlKey || e.altKey || e.metaKey) return;
+        const next = (i + step + kinds.length) % kinds.length;
+        put(kinds[next]);
+        /** @type {HTMLElement | undefined} */ (/** @type {HTMLElement} */ (e.currentTarget).parentElement?.children[next])?.focus();
+        e.preventDefault();
+        e.stopPropagation();
+      },
     })));
 }
 
@@ -135,7 +146,7 @@ function sideField(box, side, wrong) {
     states(box, side));
 }
 
-/** @type {readonly [D.Align, string][]} */
+/** @type {readonly [A.Align, string][]} */
 const ALIGNS = [
   ["left", "Align left"], ["centre", "Centre"], ["right", "Align right"],
   ["top", "Align top"], ["middle", "Align middle"], ["bottom", "Align bottom"],
@@ -157,15 +168,15 @@ function manyBoxes(boxes, state) {
     h("h2", {}, `${boxes.length} elements`, acts(boxes.every((box) => box.locked))),
     h("h3", {}, "Line up now"),
     h("div", { class: "aligns", role: "group", "aria-label": "Align and distribute" },
-      ALIGNS.map(([how, text]) => button(how, text, () => edit((d) => D.aligned(d, ids, how)))),
-      button("space-x", "Equal gaps across (Alt H)", () => edit((d) => D.distributed(d, ids, "x")), few),
-      button("space-y", "Equal gaps down (Alt V)", () => edit((d) => D.distributed(d, ids, "y")), few)),
+      ALIGNS.map(([how, text]) => button(how, text, () => edit((d) => A.aligned(d, ids, how)))),
+      button("space-x", "Equal gaps across (Alt H)", () => edit((d) => A.distributed(d, ids, "x")), few),
+      button("space-y", "Equal gaps down (Alt V)", () => edit((d) => A.distributed(d, ids, "y")), few)),
     h("h3", {}, "Wish for every layout"),
     h("div", { class: "row" },
       press([icon("relate"), "Relate…"], relateSelected, { "aria-haspopup": "menu", disabled: boxes.length !== 2, title: "Relate the two (L)" }),
       state.features.groups && GROUPS.map((kind) =>
-        press([icon(kind), kind[0].toUpperCase() + kind.slice(1)], () => edit((d) => D.grouped(d, ids, kind)), { key: kind })),
-      state.features.order && press([icon("down"), "Reading order"], () => edit((d) => D.ordered(d, ids)), { key: "order", title: "They are read in the order in which they stand" })),
+        press([icon(kind), kind[0].toUpperCase() + kind.slice(1)], () => edit((d) => A.grouped(d, ids, kind)), { key: kind })),
+      state.features.order && press([icon("down"), "Reading order"], () => edit((d) => A.ordered(d, ids)), { key: "order", title: "They are read in the order in which they stand" })),
     h("div", { class: "row keep" },
       KEEP.filter(([is]) => state.features.relations.has(is)).map(([is, text]) => press(text, () => keep(is), { key: is }))),
     h("h3", {}, "All values are"),

@@ -1,6 +1,7 @@
 /** The keyboard. */
 import { run, take, tidy } from "./actions.js";
-import { boxOf, aligned, distributed } from "./doc.js";
+import { aligned, distributed } from "./arrange.js";
+import { boxOf } from "./doc.js";
 import { openHelp } from "./dialogs.js";
 import { anotherSeed } from "./dock.js";
 import * as E from "./editing.js";
@@ -62,7 +63,7 @@ const WITH_CTRL = {
   "+": closer, "=": closer, "-": further,
 };
 
-/** @type {Record<string, import("./doc.js").Align>} */
+/** @type {Record<string, import("./arrange.js").Align>} */
 const ALIGN = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "top", ArrowDown: "bottom" };
 /** @type {Record<string, [number, number]>} */
 const ARROW = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -1,5 +1,5 @@
 /** The document in the address of the page, and in the browser's memory. */
-import { blank } from "./doc.js";
+import { wholeDoc } from "./whole.js";
 
 /** @typedef {import("./types.js").Doc} Doc */
 /** @typedef {{doc: Doc, seed: number}} Saved */
@@ -30,22 +30,14 @@ export async function decode(code) {
 }
 
 /**
- * A saved document that is whole; what other versions left out gets its usual value.
+ * A saved document, if it is whole.
  * @param {any} data
  * @returns {Saved | null}
  */
 export function checked(data) {
-  const doc = data?.doc;
-  const number = (/** @type {any} */ v) => typeof v === "number" && Number.isFinite(v);
-  const right =
-    doc && Array.isArray(doc.boxes) && Array.isArray(doc.relations) && number(doc.canvas?.width) && number(doc.canvas?.height) &&
-    doc.canvas.width > 0 && doc.canvas.height > 0 &&
-    doc.boxes.every((/** @type {any} */ b) =>
-      typeof b?.id === "string" && typeof b.label === "string" && b.wish && [b.x, b.y, b.w, b.h].every(number));
-  if (!right) return null;
-  const groups = Array.isArray(doc.groups) ? doc.groups.filter((/** @type {any} */ g) => Array.isArray(g?.of)) : [];
-  const order = Array.isArray(doc.order) ? doc.order : [];
-  return { doc: { ...blank("", doc.canvas), ...doc, groups, order }, seed: number(data.seed) ? data.seed : 0 };
+  const doc = wholeDoc(data?.doc);
+  const seed = Number.isSafeInteger(data?.seed) && data.seed >= 0 ? data.seed : 0;
+  return doc && { doc, seed };
 }
 
 /** @param {object} extra  settings of the page @param {Saved} saved @param {string} hash */

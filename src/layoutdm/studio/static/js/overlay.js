@@ -22,13 +22,34 @@ export function overlay(state, doc, seen) {
   const where = new Map(seen.map((item) => [item.box.id, onScreen(item, state.view)]));
   const ready = state.hover < 0 && !state.film && !state.busy.startsWith("film");
   return h("g", { key: "overlay", role: "presentation" },
-    h("g", { key: "groups", role: "presentation" }, doc.groups.map((g) => groupView(g, doc, state, where))),
-    h("g", { key: "relations", role: "presentation" }, doc.relations.map((r) => relationView(r, doc, state, where))),
+    !state.film && wishesView(state, doc, where),
     h("g", { key: "guides", class: "guides", "aria-hidden": "true" }, state.guides.map((g) => guideView(g, state))),
     state.marquee && rectView("marquee", state.marquee, state),
     state.wire && wireView(state, where),
     ready && selectionView(state, doc, where),
   );
+}
+
+/** All lines, then all badges: no line crosses out a word. @param {State} state @param {Doc} doc @param {ReadonlyMap<string, Rect>} where */
+function wishesView(state, doc, where) {
+  const views = [
+    ...doc.groups.map((g) => groupView(g, doc, state, where)),
+    ...doc.relations.map((r) => relationView(r, doc, state, where)),
+  ];
+  return [
+    h("g", { key: "lines", role: "presentation" }, views.map((view) => view?.line)),
+    h("g", { key: "badges", role: "presentation" }, views.map((view) => view?.badge)),
+  ];
+}
+
+/** What is told of a relation or a group: its problem, else its verdict. @param {State} state @param {string} id */
+function statusOf(state, id) {
+  const problem = state.problems.find((p) => p.id === id);
+  const verdict = verdictOf(state, id);
+  return {
+    kind: problem ? "missed" : verdict.kind,
+    status: problem ? problem.message : verdict.missed ? missText(verdict.missed) : verdict.text,
+  };
 }
 
 /** @param {string} name @param {Rect} rect @param {State} state */
@@ -105,25 +126,25 @@ function relationView(r, doc, state, where) {
   const to = r.to === "canvas" ? from : where.get(r.to);
   if (!from || !to) return null;
   const [a, b] = r.to === "canvas" ? towards(r.is, from, onScreen({ x: 0, y: 0, w: doc.canvas.width, h: doc.canvas.height }, state.view)) : joined(from, to);
-  const verdict = verdictOf(state, r.id);
+  const { kind, status } = statusOf(state, r.id);
   const chosen = state.selected.has(r.of) && (state.selected.size === 1 || state.selected.has(r.to)) || state.selected.has(r.to);
-  const problem = state.problems.find((p) => p.id === r.id);
-  const kind = problem ? "missed" : verdict.kind;
-  const status = problem ? problem.message : verdict.missed ? missText(verdict.missed) : verdict.text;
   // Relations of one pair stand side by side.
   const same = doc.relations.filter((o) => (o.of === r.of && o.to === r.to) || (o.of === r.to && o.to === r.of));
   const text = said(r.is);
   const half = chosen ? text.length * 3.1 + 14 : 8;
   const shift = (same.indexOf(r) - (same.length - 1) / 2) * (chosen ? 0 : 20);
   const at = { x: (a.x + b.x) / 2 + shift, y: (a.y + b.y) / 2 + (chosen ? (same.indexOf(r) - (same.length - 1) / 2) * 22 : 0) };
-  return h("g", { key: r.id, class: `relation ${kind} ${chosen ? "chosen" : ""}`, "data-relation": r.id },
+  const look = `relation ${kind} ${chosen ? "chosen" : ""}`;
+  const line = h("g", { key: r.id, class: look, role: "presentation" },
     h("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y }),
-    chosen && h("circle", { class: "end", cx: a.x, cy: a.y, r: 3 }),
+    chosen && h("circle", { class: "end", cx: a.x, cy: a.y, r: 3 }));
+  const badge = h("g", { key: r.id, class: look, "data-relation": r.id },
     h("g", { "data-ui": true, class: "badge", role: "img", "aria-label": `${relationText(doc, r)}: ${status}` },
       h("rect", { x: at.x - half, y: at.y - (chosen ? 9 : 8), width: half * 2, height: chosen ? 18 : 16, rx: 9 }),
       chosen && h("text", { x: at.x + 6, y: at.y + 4 }, text),
       mark(kind === "met" ? "check" : kind === "missed" ? "miss" : "relate", at.x - half + (chosen ? 5 : 3), at.y - 5, 10),
       h("title", {}, `${relationText(doc, r)}: ${status}`)));
+  return { line, badge };
 }
 
 /**
@@ -137,14 +158,15 @@ function groupView(g, doc, state, where) {
   const rects = g.of.flatMap((id) => where.get(id) ?? []);
   if (rects.length < 2) return null;
   const r = around(rects);
-  const verdict = verdictOf(state, g.id);
-  const status = verdict.missed ? missText(verdict.missed) : verdict.text;
-  return h("g", { key: g.id, class: `relation ${verdict.kind}`, "data-group": g.id },
-    h("rect", { class: "fence", x: r.x - 5, y: r.y - 5, width: r.w + 10, height: r.h + 10, rx: 6 }),
+  const { kind, status } = statusOf(state, g.id);
+  const line = h("g", { key: g.id, class: `relation ${kind}`, role: "presentation" },
+    h("rect", { class: "fence", x: r.x - 5, y: r.y - 5, width: r.w + 10, height: r.h + 10, rx: 6 }));
+  const badge = h("g", { key: g.id, class: `relation ${kind}`, "data-group": g.id },
     h("g", { "data-ui": true, class: "badge", role: "img", "aria-label": `${groupText(doc, g)}: ${status}` },
       h("rect", { x: r.x - 13, y: r.y - 13, width: 16, height: 16, rx: 8 }),
-      mark(verdict.kind === "met" ? "check" : verdict.kind === "missed" ? "miss" : g.kind, r.x - 10, r.y - 10, 10),
+      mark(kind === "met" ? "check" : kind === "missed" ? "miss" : g.kind, r.x - 10, r.y - 10, 10),
       h("title", {}, `${groupText(doc, g)}: ${status}`)));
+  return { line, badge };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The request as a whole: model, canvas, how many elements, the traced image, what is wrong. */
+/** The request as a whole: model, canvas, how many elements, the traced image. */
 import { resized } from "./doc.js";
 import { h } from "./dom.js";
 import { alsoSaid, button, choice, line, number, slider, tick } from "./fields.js";
@@ -23,8 +23,7 @@ export function requestPanel(state, now) {
     state.features.unit && line("Unit", choice("Numbers of the request", now.unit, [["share", "shares of the canvas"], ["px", "pixels"]],
       (unit) => edit((d) => ({ ...d, unit: unit === "px" ? "px" : "share" })))),
     alsoSaid(now.kept, () => edit((d) => ({ ...d, kept: {} }))),
-    pictureFields(now),
-    otherProblems(state, now));
+    pictureFields(now));
 }
 
 /** @param {Doc} now */
@@ -80,10 +79,4 @@ function pictureFields(now) {
     slider("How strong the traced image is", now.picture.opacity, [0, 1, 0.05],
       (opacity) => edit((d) => ({ ...d, picture: d.picture && { ...d.picture, opacity } }), { tag: "picture" })),
     button("bin", "Remove the image", () => edit((d) => ({ ...d, picture: null }))));
-}
-
-/** Problems that no box has. @param {State} state @param {Doc} now */
-function otherProblems(state, now) {
-  const rest = state.problems.filter((p) => !now.boxes.some((box) => box.id === p.id));
-  return rest.length > 0 && h("ul", { class: "problems", role: "alert" }, rest.map((p) => h("li", {}, p.message)));
 }

@@ -78,7 +78,7 @@ const fileMenu = () => [
  */
 const wholeMenu = (state, dark) => [
   ...fileMenu(), { text: "Examples", heading: true }, ...exampleMenu(state), ...exportMenu(), { text: "View", heading: true },
-  { text: "Fit", icon: "fit", act: fit },
+  { text: "Zoom in", icon: "more", act: closer }, { text: "Zoom out", icon: "less", act: further }, { text: "Fit", icon: "fit", act: fit },
   { text: dark ? "Light colours" : "Dark colours", icon: dark ? "sun" : "moon", act: () => set({ theme: dark ? "light" : "dark" }) },
   { text: "Keys", icon: "help", act: openHelp },
 ];

@@ -1,7 +1,7 @@
 /** The canvas: what is seen of a document, in screen coordinates. */
 import { h, part, show } from "./dom.js";
 import { SIDES, boxOf, title } from "./doc.js";
-import { area, holds } from "./geometry.js";
+import { area, meet } from "./geometry.js";
 import { seenNow } from "./glide.js";
 import { mark } from "./icons.js";
 import { colour } from "./palette.js";
@@ -59,6 +59,7 @@ function boxView(item, seen, state) {
 }
 
 const LINE = 15;
+const LETTER = 9; // the height of a letter
 
 /**
  * The name, where there is room for it and no smaller box on top.
@@ -71,15 +72,16 @@ function caption(item, r, seen, state) {
   const text = title(item.box);
   const room = Math.floor((r.w - 10) / 6.3);
   if (r.h < 12 || room < 2) return null;
-  const at = { x: item.x + 8 / state.view.zoom, y: item.y + 8 / state.view.zoom };
-  if (covered(item, at, seen) && !state.selected.has(item.box.id)) return null;
   const shown = text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
   const y = r.h < 24 ? r.y + r.h / 2 + 4 : r.y + LINE;
+  const { zoom } = state.view;
+  const place = { x: item.x + 6 / zoom, y: (y - LETTER - state.view.y) / zoom, w: (shown.length * 6) / zoom, h: LETTER / zoom };
+  if (covered(item, place, seen) && !state.selected.has(item.box.id)) return null;
   return h("text", { class: item.box.name ? "caption named" : "caption", x: r.x + 6, y }, shown);
 }
 
-/** @param {Seen} item @param {import("./types.js").Point} at @param {readonly Seen[]} seen */
-const covered = (item, at, seen) => seen.some((other) => other !== item && area(other.box) < area(item.box) && holds(other, at));
+/** Is a part of a box under a smaller one? @param {Seen} item @param {Rect} place @param {readonly Seen[]} seen */
+const covered = (item, place, seen) => seen.some((other) => other !== item && area(other.box) < area(item.box) && meet(other, place));
 
 /**
  * Padlock and the states of the four values, in the corner.
@@ -92,7 +94,9 @@ function badges(item, r, seen, state) {
   const { box } = item;
   const y = r.h < 24 ? r.y + r.h / 2 : r.y + 10;
   const taken = title(box).length * 6.3 + 16;
-  const corner = { x: item.x + item.w - 9 / state.view.zoom, y: (y - state.view.y) / state.view.zoom };
+  const { zoom } = state.view;
+  const wide = (box.locked ? 17 : 34) / zoom;
+  const corner = { x: item.x + item.w - wide, y: (y - 5 - state.view.y) / zoom, w: wide, h: 10 / zoom };
   if (r.w < 40 || r.h < 12 || covered(item, corner, seen)) return null;
   if (box.locked) return r.w > taken + 14 ? mark("lock", r.x + r.w - 17, y - 6) : null;
   if (box.made || state.hover >= 0 || r.w < taken + 36) return null;

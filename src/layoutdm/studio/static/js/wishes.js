@@ -1,5 +1,5 @@
 /** The list of relations and groups, each with its verdict. */
-import { removed, title } from "./doc.js";
+import { boxOf, removed, title } from "./doc.js";
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { GAPPED, idAt } from "./request.js";
@@ -27,7 +27,25 @@ export function wishList(state, doc, of) {
       relations.map((r) => line(state, r.id, relationText(doc, r), [r.of, r.to], of && state.features.gap && GAPPED.has(r.is) ? gapField(r) : null)),
       groups.map((g) => line(state, g.id, groupText(doc, g), g.of, groupFields(g))),
       order && line(state, "order", orderText(doc), doc.order, orderFields(doc))),
-    missedFields(state));
+    missedFields(state),
+    otherProblems(state, doc, of));
+}
+
+/**
+ * Problems that are shown nowhere else in the panel: not at a wish, nor at the one box that is selected.
+ * @param {State} state @param {Doc} doc @param {readonly string[] | null} of
+ */
+function otherProblems(state, doc, of) {
+  const wishes = [...doc.relations.map((r) => ({ id: r.id, of: [r.of, r.to] })), ...doc.groups, { id: "order", of: doc.order }];
+  const shown = new Set(wishes.filter((wish) => !of || wish.of.some((id) => of.includes(id))).map((wish) => wish.id));
+  const rest = state.problems.filter((p) => !shown.has(p.id) && !(of?.length === 1 && of[0] === p.id));
+  const whose = (/** @type {string} */ id) => (boxOf(doc, id) ? [id] : (wishes.find((wish) => wish.id === id)?.of ?? []));
+  return rest.length > 0 && h("ul", { class: "problems", role: "alert" }, rest.map((p) => {
+    const boxes = whose(p.id).filter((id) => id !== "canvas");
+    const box = boxOf(doc, p.id);
+    const text = box ? `${title(box)}: ${p.message}` : p.message;
+    return h("li", {}, boxes.length ? h("button", { type: "button", class: "plain", onclick: () => select(boxes) }, text) : text);
+  }));
 }
 
 /** @param {State} state */
