@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,17 @@ def test_damage_in_the_middle_is_told_in_one_sentence_and_nothing_is_changed(
         run(JOB, tmp_path, make=make, resume=True)
     assert message in str(caught.value) and "\n" not in str(caught.value)
     assert content(tmp_path) == before
+
+
+def test_a_whole_line_at_the_end_that_is_no_layout_is_told_not_cut_off(tmp_path):
+    run(JOB, tmp_path, make=make)
+    with (tmp_path / "layouts.jsonl").open("ab") as file:
+        file.write(b'{"note": "by hand"}\n')
+    before = (tmp_path / "layouts.jsonl").read_bytes()
+    with pytest.raises(LayoutdmError, match="line 7: is no layout; make everything anew"):
+        run(replace(JOB, count=8), tmp_path, make=make, resume=True)
+    found = [path for path in tmp_path.glob("layouts.jsonl*") if path.stat().st_size]
+    assert [path.read_bytes() for path in found] == [before]
 
 
 # Folders that hold something -----------------------------------------------------------------

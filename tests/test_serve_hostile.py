@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from layoutdm.serve import Limits
-from serve_helpers import client, running
+from layoutdm.serve import Limits, Settings
+from layoutdm.serve.drawing import slowly
+from layoutdm.serve.failures import ServeError
+from layoutdm.serve.guard import GONE
+from layoutdm.serve.room import Room
+from serve_helpers import client, folder, running
 
 BENCH = Path(__file__).parents[1] / "bench" / "serve_hostile.py"
 HEADERS = {"Content-Type": "application/json"}
@@ -93,6 +100,53 @@ def test_layouts_beyond_the_limits_are_refused():
         flat = {"labels": ["a"], "boxes": [[0.5, 0.5, 1, 1]], "width": 1e9, "height": 1e-9}
         answer = http.post("/v1/convert", json={"layouts": [flat], "to": "png"})
         assert answer.status_code == 200 and len(answer.content) < 1_000_000
+
+
+def test_slow_work_is_bounded_by_its_elements():
+    """A hundred boxes took minutes to tidy, and everybody else's exports waited for them."""
+    limits = Limits(drawn_elements=5, tidy_elements=2)
+    one = {"labels": ["a"] * 3, "boxes": [[0.5, 0.5, 0.1, 0.1]] * 3}
+    with client(limits=limits) as http:
+        answer = http.post("/v1/tidy", json={"layouts": [one]})
+        assert answer.status_code == 422 and "tidies at most 2" in answer.text
+        assert answer.json()["error"]["problems"][0]["path"] == "layouts[0].boxes"
+        answer = http.post("/v1/convert", json={"layouts": [one] * 2, "to": "svg"})
+        assert answer.status_code == 422 and "6 elements in all" in answer.text
+        assert http.post("/v1/convert", json={"layouts": [one] * 2, "to": "coco"}).is_success
+
+
+class Asking:
+    """A client of which only that matters when it leaves."""
+
+    def __init__(self, leaves: bool) -> None:
+        self.leaves = leaves
+
+    async def receive(self) -> dict[str, str]:
+        if not self.leaves:
+            await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+
+def test_who_waits_for_slow_work_does_not_wait_for_ever_and_may_leave():
+    async def scene() -> None:
+        room = Room(Settings(models=(str(folder()),), threads=1, limits=Limits(seconds=1)))
+        done = threading.Event()
+        at_work = asyncio.create_task(slowly(room, Asking(leaves=False), done.wait))
+        await asyncio.sleep(0.1)
+        with pytest.raises(ServeError) as gone:
+            await slowly(room, Asking(leaves=True), int)
+        assert gone.value.status == GONE
+        with pytest.raises(ServeError) as late:
+            await slowly(room, Asking(leaves=False), int)
+        assert late.value.status == 503 and late.value.retry_after
+        done.set()
+        assert await at_work
+        assert await slowly(room, Asking(leaves=False), int, "7") == 7
+        room.close()
+
+    # In a thread of its own: the browser tests leave a loop running in this one.
+    with ThreadPoolExecutor(1) as own:
+        own.submit(asyncio.run, scene()).result(timeout=60)
 
 
 @pytest.mark.parametrize("path", ["/v1/generate", "/v1/jobs"])

@@ -158,6 +158,7 @@ def test_answers_fit_the_schema_that_describes_them(http):
         ("get", "/v1/health", None),
         ("post", "/v1/generate", {"spec": spec, "count": 2, "trace": True}),
         ("post", "/v1/check", {"spec": {"elements": [{"label": "x"}]}}),
+        ("post", "/v1/convert", {"layouts": [layout], "to": "coco"}),
     ]
     for method, path, body in asked:
         answer = http.request(method, path, json=body)

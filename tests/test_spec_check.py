@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from layoutdm.layout import FIELDS, Layout
 from layoutdm.relations import detect_all, relation_name
 from layoutdm.spec import Condition, Spec
+from layoutdm.spec.problems import SpecError
 from layoutdm.spec.report import report
 
 LABELS = ("Text", "Image", "Text Button")
@@ -27,6 +30,37 @@ def relations(*sentences: str) -> list[dict[str, str]]:
 
 def named(names: str, **fields: Any) -> list[dict[str, Any]]:
     return [{"name": name, **fields} for name in names]
+
+
+def test_an_empty_request_is_what_one_is_that_says_the_usual() -> None:
+    empty, usual = (
+        Condition.from_spec(Spec.parse(request), LABELS, 25) for request in (None, {"more": True})
+    )
+    for item in fields(Condition):
+        one, other = getattr(empty, item.name), getattr(usual, item.name)
+        np.testing.assert_array_equal(one, other)
+        assert np.asarray(one).dtype == np.asarray(other).dtype, item.name
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        ({"margins": 1e308}, "margins: must be at most 1e+09"),
+        ({"unit": "px", "canvas": {"width": 1e-323, "height": 1}}, "width: must be at least 0.001"),
+        ({"elements": [{"x": {"about": -1e300}}]}, "x.about: must be at least -1e+09"),
+    ],
+)
+def test_numbers_that_would_become_infinite_in_shares_are_refused(request_, says) -> None:
+    with pytest.raises(SpecError, match=re.escape(says)):
+        Spec.parse(request_)
+
+
+def test_the_largest_numbers_in_pixels_of_the_smallest_canvas_are_told_of_and_no_more() -> None:
+    spec = Spec.parse(
+        {"unit": "px", "canvas": {"width": 1e-3, "height": 1e-3}, "margins": 1e9,
+         "elements": [{"left": -1e9, "right": 1e9, "area": 1e9, "aspect_ratio": 1e9}]}
+    )  # fmt: skip
+    assert any("margins" in str(problem) for problem in spec.check(LABELS, 25))
 
 
 @pytest.mark.parametrize(

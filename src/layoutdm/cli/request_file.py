@@ -13,7 +13,7 @@ from layoutdm.errors import LayoutdmError
 
 MOST_BYTES = 8 * 2**20  # of a file; no request needs a tenth of it
 YAML = (".yaml", ".yml")  # endings
-PLACES = ("x", "y", "width", "height")
+PLACES = ("x", "y", "width", "height", "left", "top", "right", "bottom")
 
 
 def read_request(source: str) -> dict[str, Any]:
@@ -40,12 +40,11 @@ def pixels_hint(request: Mapping[str, Any]) -> str | None:
     >>> pixels_hint({"elements": [{"x": 120}]})[:43]
     'values are shares of the canvas, not pixels'
     """
-    if not any(value > 2 for value in _values(request)):
+    if request.get("unit") == "px" or not any(value > 2 for value in _values(request)):
         return None
     return (
         "values are shares of the canvas, not pixels: divide by its width or height (180 of 360 "
-        "is 0.5), or draw the elements into a COCO file, which has pixels and a canvas, and give "
-        "it with --complete or --refine"
+        'is 0.5), or add "unit": "px" and "canvas": {"width": 360, "height": 640} to the request'
     )
 
 

@@ -74,8 +74,8 @@ class Job:
         """A job for a loaded model; a request that it cannot draw is told here."""
         from layoutdm.spec import Spec
 
+        model.condition(request)  # tells all that is wrong, and knows other words for labels
         spec = Spec.parse(request)
-        spec.ensure(model.labels, model.max_elements)
         return cls(
             count=count, request=spec.as_dict(), seed=seed, model=model.name,
             weights=model.generator.fingerprint, labels=model.labels, options=options,

@@ -17,6 +17,8 @@ from layoutdm.jobs.job import Job
 from layoutdm.jobs.making import to_line
 from layoutdm.jobs.tally import Tally
 
+FOREIGN = "is no layout"  # but whole: no interruption leaves such a line
+
 
 def recover(path: Path, job: Job) -> Tally:
     """Cut off what was being written when the job was interrupted; count what is whole.
@@ -35,6 +37,8 @@ def recover(path: Path, job: Job) -> Tally:
             record, reason = _parse(text)
             if record is not None:
                 reason = seen.add(record)
+            elif reason == FOREIGN:
+                seen.strange = True
             if reason is not None:
                 bad = bad or (number, reason)
                 continue
@@ -150,5 +154,5 @@ def _parse(text: bytes) -> tuple[dict[str, Any] | None, str | None]:
     except (ValueError, RecursionError):
         return None, "is damaged (not JSON)"
     if not isinstance(record, dict) or not {"id", "labels", "boxes"} <= record.keys():
-        return None, "is damaged (not a layout)"
+        return None, FOREIGN
     return record, None

@@ -22,7 +22,7 @@ from typing import Any
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.model import Model, Result
-from layoutdm.model.model import REQUIRE_TRIES
+from layoutdm.model.how import REQUIRE_TRIES
 from layoutdm.serve.failures import ServeError
 from layoutdm.serve.limits import Limits
 from layoutdm.spec import Spec

@@ -17,7 +17,7 @@ import numpy as np
 from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.model import Model, embedded, load
-from layoutdm.model.store import find, read_config
+from layoutdm.model.store import find, label_counts, read_config
 from layoutdm.serve.failures import refused
 from layoutdm.spec import TASKS, Condition, Problem, Spec
 from layoutdm.spec.problems import suggestion
@@ -67,7 +67,7 @@ def unknown(name: str, catalogue: Catalogue) -> Problem:
 
 def describe(name: str, model: Model, config: Mapping[str, Any], usual: bool) -> dict[str, Any]:
     """What a client must know to ask a model: its words, its bounds, and what it refuses."""
-    counts = _mapping(config.get("label_counts"))
+    counts = label_counts(dict(config)) or {}
     aliases = _mapping(config.get("aliases"))
     words: dict[str, list[str]] = {label: [] for label in model.labels}
     for alias, label in aliases.items():

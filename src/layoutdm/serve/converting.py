@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import tempfile
+import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +22,9 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.formats import WRITE, write
 from layoutdm.formats.jsonl import from_record
 from layoutdm.layout import Layout
-from layoutdm.serve.failures import refused
+from layoutdm.serve.failures import ServeError, refused
 from layoutdm.serve.limits import Limits
+from layoutdm.settle import tidy
 from layoutdm.spec import Problem
 from layoutdm.spec.problems import suggestion
 
@@ -44,6 +47,7 @@ MEDIA = {
     "voc": ("application/zip", "zip"),
 }
 FOLDERS = ("yolo", "voc")
+PICTURES = ("svg", "png", "html", "pptx")  # where the place of every tag is searched
 TARGETS = tuple(name for name in MEDIA if name == "json" or name in WRITE)
 
 
@@ -87,6 +91,7 @@ def convert(records: Sequence[Mapping[str, Any]], to: str, limits: Limits | None
         hint = suggestion(to, TARGETS, "formats")
         raise refused([Problem("to", f"unknown format {to!r:.60}; {hint}")])
     layouts = layouts_of(records, limits)
+    _check_elements(layouts, to, limits or Limits())
     media, ending = MEDIA[to]
     name = f"layout.{ending}" if len(layouts) == 1 else f"layouts.{ending}"
     if to == "json":
@@ -102,6 +107,44 @@ def convert(records: Sequence[Mapping[str, Any]], to: str, limits: Limits | None
             raise refused([Problem("layouts", message)]) from None
         data = packed(target) if target.is_dir() else target.read_bytes()
     return File(data, media, name)
+
+
+def _check_elements(layouts: Sequence[Layout], to: str, limits: Limits) -> None:
+    most, found = limits.drawn_elements, sum(len(layout) for layout in layouts)
+    if to in PICTURES and found > most:
+        text = f"{found:,} elements in all; this server draws at most {most:,} into one {to}"
+        raise refused([Problem("layouts", text)])
+
+
+def tidied(
+    records: Sequence[Mapping[str, Any]], limits: Limits, until: float = math.inf
+) -> list[dict[str, Any]]:
+    """Tidy layouts, or a ServeError: one is too large, or the monotonic clock passed `until`."""
+    layouts, most = layouts_of(records, limits), limits.tidy_elements
+    problems = [
+        Problem(
+            f"layouts[{index}].boxes",
+            f"{len(layout):,} elements; this server tidies at most {most:,} together",
+        )
+        for index, layout in enumerate(layouts)
+        if len(layout) > most
+    ]
+    if problems:
+        raise refused(problems)
+    done = []
+    for layout in layouts:
+        if time.monotonic() > until:
+            raise too_slow(limits.seconds)
+        done.append(tidy(layout).as_dict())
+    return done
+
+
+def too_slow(seconds: int) -> ServeError:
+    return ServeError(
+        503,
+        f"this was not done within {seconds} seconds; ask for less at once, or try again later",
+        retry_after=5,
+    )
 
 
 def packed(folder: Path) -> bytes:

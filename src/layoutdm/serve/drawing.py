@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from starlette.requests import Request
 
@@ -15,6 +15,9 @@ from layoutdm.serve.batcher import Order, Part, Ticket, too_late
 from layoutdm.serve.failures import ServeError
 from layoutdm.serve.guard import GONE
 from layoutdm.serve.room import Room
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Drawing:
@@ -70,6 +73,28 @@ async def all_results(room: Room, order: Order, request: Request) -> list[Result
         leaving.cancel()
         drawing.close()
     return in_order(results, order.options)
+
+
+async def slowly(
+    room: Room, request: Request, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Slow work in a thread, one at a time; a client that leaves while it waits frees its place."""
+
+    async def turn() -> T:
+        async with room.turn():
+            leaving.cancel()  # what has begun cannot be broken off
+            return await asyncio.to_thread(work, *args, **kwargs)
+
+    leaving = asyncio.ensure_future(_left(request))
+    working = asyncio.ensure_future(turn())
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if leaving.done() and not leaving.cancelled() and not working.done():
+            raise ServeError(GONE, "the client left")
+        return await working
+    finally:
+        leaving.cancel()
+        working.cancel()
 
 
 async def _collect(drawing: Drawing) -> list[Result]:

@@ -38,6 +38,8 @@ class Limits:
     batch: int = _limit(128, "layouts that are drawn together")
     connections: int = _limit(1_000, "requests that are answered at the same time")
     convert_layouts: int = _limit(500, "layouts of one /v1/convert or /v1/tidy")
+    drawn_elements: int = _limit(2_500, "elements of one /v1/convert into pictures")
+    tidy_elements: int = _limit(40, "elements of each layout of a /v1/tidy")
     converting: int = _limit(32, "conversions at work or waiting")
     job_count: int = _limit(100_000, "layouts of one job")
     jobs: int = _limit(100, "jobs that are kept, finished ones included")

@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 from layoutdm.serve import schemas
 from layoutdm.serve.converting import MEDIA
 from layoutdm.spec import Spec
+from layoutdm.spec.json_words import JsonWords
 
 REFERENCE = "#/components/schemas/{model}"
 BODIES: tuple[type[BaseModel], ...] = (
@@ -55,7 +56,9 @@ LINES: dict[str, Any] = {
 FILES: dict[str, Any] = {
     "description": "The file.",
     "content": {
-        media.partition(";")[0]: {"schema": {"type": "string", "format": "binary"}}
+        media.partition(";")[0]: {
+            "schema": {} if "json" in media else {"type": "string", "format": "binary"}
+        }
         for media, _ in MEDIA.values()
     },
 }
@@ -92,10 +95,11 @@ def _schema(app: FastAPI) -> dict[str, Any]:
     found = get_openapi(title=app.title, version=app.version, description=ABOUT, routes=app.routes)
     parts = found.setdefault("components", {}).setdefault("schemas", {})
     _, bodies = models_json_schema(
-        [(body, "validation") for body in BODIES], ref_template=REFERENCE
-    )
+        [(body, "validation") for body in BODIES],
+        ref_template=REFERENCE, schema_generator=JsonWords,
+    )  # fmt: skip
     parts.update(bodies["$defs"])
-    spec = Spec.model_json_schema(by_alias=True, ref_template=REFERENCE)
+    spec = Spec.model_json_schema(by_alias=True, ref_template=REFERENCE, schema_generator=JsonWords)
     parts.update(spec.pop("$defs", {}))
     parts["Spec"] = {**spec, "examples": [schemas.SPEC_EXAMPLE]}
     for name in ("GenerateBody", "CheckBody", "JobBody"):

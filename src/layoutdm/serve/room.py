@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from layoutdm.errors import LayoutdmError
 from layoutdm.serve.batcher import Batcher, stopping
 from layoutdm.serve.catalogue import Catalogue
+from layoutdm.serve.converting import too_slow
 from layoutdm.serve.failures import ServeError
 from layoutdm.serve.metrics import SIZES, Metrics
 from layoutdm.serve.settings import Settings
@@ -74,8 +76,9 @@ class Room:
         async with self._places:
             return await asyncio.to_thread(work, *args, **kwargs)
 
-    async def slowly(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do something slow in a thread, one at a time; too many that wait are refused."""
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The one place for slow work; refused when too many wait, or after too long a wait."""
         if self._busy >= self.limits.converting:
             raise ServeError(
                 429,
@@ -84,8 +87,14 @@ class Room:
             )
         self._busy += 1
         try:
-            async with self._slow:
-                return await asyncio.to_thread(work, *args, **kwargs)
+            try:
+                await asyncio.wait_for(self._slow.acquire(), self.limits.seconds)
+            except TimeoutError:
+                raise too_slow(self.limits.seconds) from None
+            try:
+                yield
+            finally:
+                self._slow.release()
         finally:
             self._busy -= 1
 

@@ -13,13 +13,12 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.model import Result
 from layoutdm.serve import schemas
 from layoutdm.serve.asking import ordered, problems_in
-from layoutdm.serve.converting import convert, layouts_of
-from layoutdm.serve.drawing import Drawing, all_results
+from layoutdm.serve.converting import convert, tidied
+from layoutdm.serve.drawing import Drawing, all_results, slowly
 from layoutdm.serve.failures import ServeError, as_failure
 from layoutdm.serve.openapi import FILES, LINES, errors, takes
 from layoutdm.serve.reading import read, wants_lines
 from layoutdm.serve.room import Room, dumps
-from layoutdm.settle import tidy
 from layoutdm.spec import Spec
 
 
@@ -131,24 +130,22 @@ async def _lines(drawing: Drawing, id: str) -> AsyncIterator[bytes]:
 def _add_changing(app: FastAPI, room: Room) -> None:
     @app.post(
         "/v1/tidy", response_model=schemas.Layouts, tags=["layouts"],
-        responses=errors(400, 408, 413, 415, 422, 429),
+        responses=errors(400, 408, 413, 415, 422, 429, 503),
         openapi_extra=takes(schemas.TidyBody), summary="Settle edges that nearly meet",
     )  # fmt: skip
     async def tidy_layouts(request: Request) -> Response:
         body = await read(request, schemas.TidyBody, room)
-
-        def work() -> list[dict[str, object]]:
-            return [tidy(one).as_dict() for one in layouts_of(body.layouts, room.limits)]
-
-        return answer({"layouts": await room.slowly(work)})
+        until = time.monotonic() + room.limits.seconds
+        layouts = await slowly(room, request, tidied, body.layouts, room.limits, until)
+        return answer({"layouts": layouts})
 
     @app.post(
         "/v1/convert", response_class=Response, tags=["layouts"],
-        responses={**errors(400, 408, 413, 415, 422, 429), 200: FILES},
+        responses={**errors(400, 408, 413, 415, 422, 429, 503), 200: FILES},
         openapi_extra=takes(schemas.ConvertBody), summary="Layouts as a file in any format",
     )  # fmt: skip
     async def convert_layouts(request: Request) -> Response:
         body = await read(request, schemas.ConvertBody, room)
-        file = await room.slowly(convert, body.layouts, body.to, room.limits)
+        file = await slowly(room, request, convert, body.layouts, body.to, room.limits)
         disposition = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.data, 200, disposition, media_type=file.media_type)

@@ -107,13 +107,13 @@ class Condition:
         )
 
     @classmethod
-    def unknown(cls, labels: int, max_elements: int = 25) -> Condition:
-        """Nothing is known: the unconditional task, for labels that are called by their number."""
+    def unknown(cls, labels: Sequence[str], max_elements: int = 25) -> Condition:
+        """Nothing is known: the unconditional task."""
         none = np.zeros((0, 4))
         return cls(
-            labels=tuple(str(label) for label in range(labels)),
+            labels=tuple(labels),
             names=(),
-            label_choices=np.ones((0, labels), bool),
+            label_choices=np.ones((0, len(labels)), bool),
             fixed=none,
             about=none.copy(),
             within=none.copy(),
@@ -137,6 +137,8 @@ class Condition:
         aliases: Mapping[str, str] | None = None,
     ) -> Condition:
         """From a request, for a model with these labels; a request that cannot be met raises."""
+        if not spec.model_fields_set:  # an empty request has nothing to be checked
+            return cls.unknown(labels, max_elements)
         resolved = resolve(spec, labels, max_elements, aliases)
         if resolved.problems:
             raise SpecError(resolved.problems)

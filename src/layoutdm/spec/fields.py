@@ -24,8 +24,12 @@ from layoutdm.spec import parsing
 from layoutdm.spec.limits import MAX_LISTED, MAX_NAME
 from layoutdm.spec.problems import nearest, shorten
 
+# Far beyond any canvas; what is larger would become infinite in shares of a small one.
+MOST = 1e9
 Number = Annotated[
-    float, BeforeValidator(parsing.plain_number), Field(strict=True, allow_inf_nan=False)
+    float,
+    BeforeValidator(parsing.plain_number),
+    Field(strict=True, allow_inf_nan=False, ge=-MOST, le=MOST),
 ]
 
 
@@ -206,5 +210,5 @@ Margins = Annotated[
 class CanvasSpec(Part):
     """The size of the canvas, in pixels or any other unit."""
 
-    width: Number = Field(gt=0, le=1e6)
-    height: Number = Field(gt=0, le=1e6)
+    width: Number = Field(ge=1e-3, le=1e6)
+    height: Number = Field(ge=1e-3, le=1e6)

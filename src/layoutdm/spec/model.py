@@ -31,6 +31,7 @@ from layoutdm.spec.fields import (
     RelationSpec,
     Sides,
 )
+from layoutdm.spec.json_words import JsonWords
 from layoutdm.spec.limits import MAX_GROUPS, MAX_LISTED, MAX_RELATIONS
 from layoutdm.spec.problems import Problem, SpecError
 
@@ -100,6 +101,8 @@ class Spec(Part):
         """
         if isinstance(source, cls):
             return source
+        if source is None or source == {}:
+            return cls()
         data = parsing.load(source)
         problems = parsing.too_large(data, LIMITS)
         if problems:
@@ -128,7 +131,7 @@ class Spec(Part):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON schema (draft 2020-12) of a request."""
-        schema = cls.model_json_schema(by_alias=True)
+        schema = cls.model_json_schema(by_alias=True, schema_generator=JsonWords)
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
     def as_dict(self) -> dict[str, Any]:

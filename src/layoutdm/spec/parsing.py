@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -198,9 +199,18 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
     return list(problems)
 
 
+def _finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):  # no number, or one of hundreds of digits
+        return False
+
+
 def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[BaseModel]) -> str:
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     got = f", got {shorten(value)}"
+    if kind in ("greater_than_equal", "less_than_equal") and not _finite(value):
+        kind = "finite_number"  # bounds are looked at first
     match kind:
         case "extra_forbidden":
             known = _fields_at(error["loc"], model)
@@ -227,7 +237,8 @@ def _sentence(error: ErrorDetails, parts: tuple[int | str, ...], model: type[Bas
         case "tuple_type" | "list_type":
             return f"must be a list{got}"
         case "too_short":
-            return "must list at least one"
+            least = {1: "one", 2: "two"}.get(context["min_length"], context["min_length"])
+            return f"must list at least {least}"
         case "too_long":
             return f"must list at most {context['max_length']}"
         case "greater_than":

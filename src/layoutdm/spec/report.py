@@ -108,23 +108,27 @@ class Report:
 
 def report(condition: Condition, layout: Layout) -> Report:
     """Compare a layout, whose first elements are the listed ones in order, with a condition."""
+    wishes = [*_number(condition, layout)]
+    if len(condition):
+        wishes += _of_elements(condition, layout)
+    if any(condition.margins):
+        wishes += _margins(condition, layout)
+    return Report(tuple(wishes))
+
+
+def _of_elements(condition: Condition, layout: Layout) -> Iterator[Wish]:
+    """The wishes about listed elements."""
     n = len(condition)
     # An element that is not there misses all its wishes: NaN compares as "no" everywhere.
     boxes = np.full((n, 4), np.nan)
     boxes[: len(layout)] = layout.boxes[:n]
-    return Report(
-        (
-            *_number(condition, layout),
-            *_labels(condition, layout),
-            *_values(condition, boxes),
-            *_targets(condition, boxes),
-            *_relations(condition, boxes),
-            *_equal_gaps(condition, boxes),
-            *_columns(condition, boxes),
-            *_reading_order(condition, boxes),
-            *_margins(condition, layout),
-        )
-    )
+    yield from _labels(condition, layout)
+    yield from _values(condition, boxes)
+    yield from _targets(condition, boxes)
+    yield from _relations(condition, boxes)
+    yield from _equal_gaps(condition, boxes)
+    yield from _columns(condition, boxes)
+    yield from _reading_order(condition, boxes)
 
 
 def _wish(
@@ -252,8 +256,6 @@ def _columns(condition: Condition, boxes: Floats) -> Iterator[Wish]:
 
 
 def _margins(condition: Condition, layout: Layout) -> Iterator[Wish]:
-    if not any(condition.margins):
-        return
     low, high = edge_bounds(condition, len(layout))
     corners = to_corners(layout.boxes)
     beyond = np.maximum(low - corners[:, :2], corners[:, 2:] - high)

@@ -98,7 +98,7 @@ def _scaled_rest(spec: Spec, scales: tuple[float, float]) -> dict[str, Any]:
         for relation in spec.relations
     )
     if spec.margins is not None:
-        changes["margins"] = Sides(left=left, top=top, right=right, bottom=bottom)
+        changes["margins"] = Sides.model_construct(left=left, top=top, right=right, bottom=bottom)
     return changes
 
 
