@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,22 @@ def test_a_folder_in_use_is_refused_and_left_alone(tmp_path, data, command):
     done = run(*commands(data, out)[command])
     assert done.returncode == 0, done.stderr
     assert not (out / ".layoutdm.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "more"),
+    [("train", "README.md", []), ("train", "run/notes.txt", []),
+     ("train", "README.md", ["--resume"]), ("train", "run/notes.txt", ["--resume"]),
+     ("fit-features", "metrics.jsonl", []), ("fit-features", "metrics.jsonl", ["--resume"]),
+     ("evaluate", "table.md", []), ("evaluate", "layouts/mine.jsonl", [])],
+)  # fmt: skip
+def test_foreign_files_are_not_written_over(tmp_path, data, command, name, more):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    done = run(*commands(data, tmp_path)[command], *more)
+    assert done.returncode == 1 and f"already holds {name}, which is not of this" in done.stderr
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [Path(name).name]
+    assert (tmp_path / name).read_text() == "mine"
 
 
 @pytest.mark.parametrize("command", ["train", "fit-features"])

@@ -160,6 +160,8 @@ def test_files_without_an_end_are_refused(tmp_path):
 def test_pixels_get_a_hint():
     for request in ({"elements": [{"x": 120}]}, {"elements": [{"width": {"about": 300.0}}]}):
         assert "divide by its width or height" in (pixels_hint(request) or "")
+        assert '"unit": "px"' in (pixels_hint(request) or "")
+        assert pixels_hint({**request, "unit": "px"}) is None  # it says so already
     for request in ({}, {"elements": [{"x": 0.5}]}, {"elements": 3}, {"elements": [3, {"x": "a"}]}):
         assert pixels_hint(request) is None
     done = run(
@@ -167,7 +169,7 @@ def test_pixels_get_a_hint():
         stdin='{"elements": [{"label": "Toolbar", "x": 120, "y": 30}]}',
     )  # fmt: skip
     assert done.returncode == 1 and "elements[0].y" in done.stderr
-    assert "COCO" in done.stderr and "divide" in done.stderr
+    assert '"unit": "px"' in done.stderr and "divide" in done.stderr
 
 
 # Folders of jobs -----------------------------------------------------------------------------

@@ -61,6 +61,13 @@ def test_tables_have_our_figures_the_papers_and_dashes(folder: Path) -> None:
     before = kept.stat().st_mtime_ns
     make(names, folder / "data", folder / "runs", out, train=False, limit=LIMIT)
     assert kept.stat().st_mtime_ns == before
+    # What each training was is kept beside the cells, so a table outlives the runs.
+    rows = ["parameters"]
+    make(rows, folder / "data", folder / "runs", out, train=False, limit=LIMIT)
+    with_runs = (out / "parameters.md").read_text()
+    make(rows, folder / "data", folder / "no-runs", out, train=False, limit=LIMIT)
+    assert "| LayoutTrans | " in with_runs
+    assert (out / "parameters.md").read_text() == with_runs
 
 
 @pytest.mark.slow

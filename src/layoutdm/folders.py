@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -56,6 +56,20 @@ def refuse_foreign(path: Path) -> None:
             raise LayoutdmError(
                 f"{path}: holds {name}, which was changed after layoutdm wrote it; "
                 "give a new or empty folder, or delete that file"
+            )
+
+
+def refuse_taken(folder: Path, names: Iterable[str]) -> None:
+    """Raise one sentence if a run that begins in this folder would write over one of these.
+
+    `names` may be patterns, such as *.onnx; hidden files are nobody's results.
+    """
+    for name in names:
+        found = sorted(path for path in folder.glob(name) if not path.name.startswith("."))
+        if found:
+            raise LayoutdmError(
+                f"{folder}: already holds {found[0].relative_to(folder).as_posix()}, which is not "
+                "of this run and would be lost; give a new or empty folder"
             )
 
 

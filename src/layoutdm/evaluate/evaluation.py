@@ -22,6 +22,7 @@ from layoutdm.evaluate.files import choose_network
 from layoutdm.evaluate.plan import Cell, Plan, cells, layouts_hash
 from layoutdm.evaluate.report import collect, compare, write_report, write_sheet
 from layoutdm.evaluate.run import (
+    REPORT,
     Judge,
     floor,
     generate,
@@ -30,6 +31,7 @@ from layoutdm.evaluate.run import (
     score_cell,
     write_json,
 )
+from layoutdm.folders import refuse_taken
 from layoutdm.lock import locked
 from layoutdm.metrics.features import load_features
 from layoutdm.model import Model, load
@@ -97,6 +99,8 @@ def evaluate(
     named = load_features(features, threads=threads) if features else None
     judge = _judge(opened, given, named)
     names = _names(models)
+    if len(models) > 1 and not any((folder / name / "plan.json").exists() for name in names):
+        refuse_taken(folder, REPORT)
     found = []
     for one, name in zip(models, names, strict=True):
         own = folder / name if len(models) > 1 else folder

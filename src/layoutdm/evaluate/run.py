@@ -26,12 +26,15 @@ from layoutdm.evaluate.drawing import Draw, drawn_here
 from layoutdm.evaluate.plan import Cell, Plan, request_count, requests
 from layoutdm.evaluate.requests import asked_relations
 from layoutdm.evaluate.score import Floats, Options, score
+from layoutdm.folders import refuse_taken
 from layoutdm.formats.jsonl import dumps, from_record
 from layoutdm.layout import Layout
 from layoutdm.metrics.features import FeatureNetwork
 from layoutdm.metrics.fid import fid
 from layoutdm.model import Model
 
+REPORT = ("results.json", "table.md", "*.png")
+WRITES = (*REPORT, "floor.json", "layouts/*", "scores/*", "samples/*")
 FLUSH = 8  # layouts between two writes: what an interruption can cost
 Progress = Callable[[Cell, int, int], None]  # cell, made, of
 
@@ -83,6 +86,8 @@ def prepare(folder: Path, plan: Plan) -> None:
                 f"{folder}: holds an evaluation with another {key} ({found.get(key)!r}, now "
                 f"{wanted[key]!r}); choose another --out or remove the folder"
             )
+    else:
+        refuse_taken(folder, WRITES)
     (folder / "layouts").mkdir(parents=True, exist_ok=True)
     (folder / "scores").mkdir(exist_ok=True)
     if not path.exists():

@@ -28,7 +28,6 @@ SIMILAR = ("max_iou", "docsim", "ltsim")
 METRICS = (*LEARNED, *SIMILAR, "alignment", "overlap", "average_iou", "violation")
 NEIGHBOURS = 5
 MOST_PAIRS = 200_000_000  # of generated and reference: beyond, halves for intervals take minutes
-
 PAIRS = "compares pairs; say --paired when the i-th layouts belong together"
 
 Sheet = dict[str, Any]
@@ -64,7 +63,6 @@ def score(
     """Score layouts; `missing` says why there is no `network`, for the metrics that need one.
 
     `real_features` are those of the reference's layouts that are not empty, where they are known.
-
     `relations` holds, for each generated layout, the rows (of, is, to) that were asked of it.
     Without them, pairs are checked against all relations of their reference layout.
     """
@@ -88,9 +86,8 @@ def score(
     sheet["regularity"] = _regularity(generated, reference, floor, options)
     if options.c2st:
         sheet["c2st"] = _c2st(generated, reference, options)
-    if network is None:
-        sheet["features"] = {"name": None, "hash": None, "reason": missing}
-    else:
+    sheet["features"] = {"name": None, "hash": None, "reason": missing}
+    if network is not None:
         sheet["features"] = {"name": network.name, "hash": network.hash}
     sheet["version"] = __version__
     return sheet
@@ -108,8 +105,7 @@ def _metrics(
     full = [layout for layout in generated if len(layout)]
     real = [layout for layout in reference if len(layout)]
     names = sorted({name for layout in (*full, *real) for name in layout.labels})
-    sheet: Sheet = {}
-    sheet |= _learned(full, len(real), *learned, options)
+    sheet = _learned(full, len(real), *learned, options)
     sheet["max_iou"] = _max_iou(full, real, names, options)
     pair = (metrics.pack(generated, names), metrics.pack(reference, names))
     sheet["docsim"] = _docsim(pair, options)
@@ -199,10 +195,8 @@ def _learned(
     fewest = min(len(generated), reference)
     if fewest < 2 or real is None:
         which = "generated" if len(generated) < 2 else "reference"
-        return {
-            name: null(f"needs at least 2 layouts in each set; the {which} set has {fewest}")
-            for name in LEARNED
-        }
+        reason = f"needs at least 2 layouts in each set; the {which} set has {fewest}"
+        return {name: null(reason) for name in LEARNED}
     fake = network.extract(list(generated))
     sheet: Sheet = {}
     if options.fid_resamples:
@@ -300,7 +294,6 @@ def _add_variants(sheet: Sheet, packed: metrics.Packed, options: Options) -> Non
     ):
         sheet[name]["variants"] = {v: float(function(bbox, mask, v)) for v in variants}
     if options.published:
-        padding = metrics.batch_padding(mask)
         sheet["alignment"]["published"] = metrics.alignment(
-            bbox, mask, published=True, padding=padding
+            bbox, mask, published=True, padding=metrics.batch_padding(mask)
         )

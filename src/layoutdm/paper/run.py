@@ -2,6 +2,7 @@
 
 OUT/cells/DATA/layouts/CELL.jsonl.gz   what was generated, so that any metric can be computed again
 OUT/cells/DATA/scores/CELL.json        the scores of each cell
+OUT/cells/DATA/training/SYSTEM.json    what each system's training was
 OUT/*.md, OUT/*.png                    tables and figures
 
 Tables are written whenever a system is done, figures at the end. Several processes may run the same
@@ -109,7 +110,7 @@ def read_results(items: Sequence[Item], shops: Mapping[str, Shop], runs: Path) -
                 records[name, cell.name] = record
                 if any(item.NAME in FIGURES for item in items):
                     made[name, cell.name] = read_layouts(bench.layouts_of(cell))
-        training |= _training(runs, name)
+        training |= _training(runs, bench)
     benches = {name: shop.bench for name, shop in shops.items()}
     floors = {name: shop.floor for name, shop in shops.items()}
     return Results(benches, records, floors, training, made)
@@ -147,6 +148,8 @@ def _make_cells(piece: Piece, shop: Shop, notice: Notice) -> bool:
         folder = _folder(piece.system, shop, notice)
         if folder is None:
             return False
+        if piece.system != SHIPPED:  # kept beside the cells: weights and runs may go
+            _write(_facts_of(shop.bench, piece.system), training_of(folder))
         model = load(folder, threads=1)
         if model.labels != shop.bench.labels and set(shop.bench.labels) - set(model.labels):
             return False  # a shipped model of other labels
@@ -200,12 +203,16 @@ def _write(path: Path, record: object) -> None:
     write_bytes(path, (json.dumps(record, indent=1) + "\n").encode())
 
 
-def _training(runs: Path, data: str) -> dict[tuple[str, str], Mapping[str, Any]]:
-    folder = runs / "systems" / data
-    if not folder.is_dir():
-        return {}
-    return {
-        (data, own.name): training_of(own)
-        for own in sorted(folder.iterdir())
-        if (own / "config.json").exists()
-    }
+def _facts_of(bench: Bench, system: str) -> Path:
+    return bench.out / "training" / f"{system}.json"
+
+
+def _training(runs: Path, bench: Bench) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """What is known of each system's training: from its run, or kept from one that is gone."""
+    kept = sorted((bench.out / "training").glob("*.json"))
+    found = {(bench.name, path.stem): json.loads(path.read_text()) for path in kept}
+    folder = runs / "systems" / bench.name
+    for own in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if (own / "config.json").exists():
+            found[bench.name, own.name] = training_of(own)
+    return found
