@@ -95,6 +95,27 @@ def test_only_what_is_due_is_asked():
     assert len(denoiser.asked) <= 15  # 100 steps, but only fifteen tokens
 
 
+def test_terms_that_read_all_get_what_is_open():
+    class Everything:
+        reads_all = True
+
+        def __call__(self, rows):
+            open_ = (rows.view.state.tokens[0] == MASK).any(axis=1)
+            assert (rows.view.index[0][open_] >= 0).all()
+
+    class Noting(Constant):
+        def __call__(self, query):
+            self.asked.append(query.asked.shape[1])
+            return super().__call__(query)
+
+    denoiser, batch = Noting(constant().rows), unknown(1, 4)
+    give(batch, 1, [0] * 5)
+    run(elements(denoiser, steps=60, terms=[Everything()]), batch)
+    sizes = denoiser.asked[::2]  # every other one is the dummy's own note
+    assert sizes == sorted(sizes, reverse=True)
+    assert set(sizes) == {1, 2, 3}
+
+
 def test_what_is_known_already_needs_no_network():
     denoiser = constant()
     batch = unknown(2, 2)

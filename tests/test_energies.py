@@ -271,6 +271,25 @@ def test_bin_costs_are_slopes_of_the_expected_energy(seed: int) -> None:
     assert np.exp(logs[a][0, k]).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("wish", [{"is": "left_aligned"}, {"is": "right_of", "gap": 0.1}])
+def test_lines_and_distances_to_what_is_undecided_pull_nowhere(wish: dict[str, object]) -> None:
+    """Two undecided places would both be pulled to their mean, where neither wants to be."""
+    spec = Spec.parse({"elements": [{"name": "a"}, {"name": "b"}],
+                       "relations": [{"of": "b", **wish, "to": "a"}]})  # fmt: skip
+    centres = [np.linspace(0.05, 0.95, 16)] * 4
+    for decided in (False, True):
+        guide = Guide([Condition.from_spec(spec, ("text",), 25)], centres)
+        logs = [np.log(np.full((1, 2, 16), 1 / 16)) for _ in range(4)]
+        undecided = np.ones((1, 2, 4), bool)
+        if decided:
+            undecided[0, 0] = False
+            for log in logs:
+                log[0, 0] = np.where(np.arange(16) == 3, 0.0, -np.inf)
+        before = logs[0][0, 1].copy()
+        guide.update(logs, 5.0, 3, move_sizes=False, undecided=undecided)
+        assert np.allclose(logs[0][0, 1], before) != decided
+
+
 @pytest.mark.parametrize("name", ["below", "left_of", "overlapping", "larger"])
 def test_relations_of_place_can_leave_sizes_alone(name: str) -> None:
     guide, _ = relation_guide(name)
@@ -328,7 +347,7 @@ def test_degenerate_inputs_stay_numbers() -> None:
     guide.update(logs, strength=1e6, updates=5)
     assert not any(np.isnan(log).any() for log in logs)
     assert logs[1][0, 1, 0] == 0.0
-    nothing = [Condition.unknown(1)] * 2
+    nothing = [Condition.unknown("a")] * 2
     empty = Guide(nothing, [np.ones(3)] * 4)
     assert empty.energy([np.ones((2, 4, 3))] * 4).tolist() == [0.0, 0.0]
     empty.update([np.zeros((2, 4, 3))] * 4, 1.0)

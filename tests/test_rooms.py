@@ -7,8 +7,10 @@ on a room that stands below it in the table.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import layoutdm
 
@@ -142,3 +144,39 @@ def test_the_ground_knows_nothing_of_what_stands_on_it() -> None:
         for other in others - {room}:
             circle = room in ROOMS[other]
             assert not circle or any({room, other} <= group for group in together), (room, other)
+
+
+def test_the_inner_rooms_stay_small() -> None:
+    """No file over 300 lines and no class over 150 where layouts are drawn."""
+    for room in ("diffusion", "terms", "plan", "generator", "model"):
+        for path in sorted((SOURCE / room).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            assert text.count("\n") <= 300, path.name
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.ClassDef) and node.end_lineno is not None:
+                    assert node.end_lineno - node.lineno < 150, f"{path.name}: {node.name}"
+
+
+def test_an_empty_request_walks_past_what_it_does_not_need() -> None:
+    """A newcomer who follows `generate({})` meets no check of wishes and no term of them."""
+    model = layoutdm.load("rico25", threads=1)
+    model.generate({}, count=1)
+    seen: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(SOURCE)):
+            name = code.co_qualname.rsplit(".", 1)[-1]
+            if not name.startswith("<"):
+                path = Path(code.co_filename)
+                seen.add((path.relative_to(SOURCE).as_posix(), code.co_qualname))
+
+    sys.setprofile(note)
+    try:
+        model.generate({}, count=8)
+    finally:
+        sys.setprofile(None)
+    files = {file for file, _ in seen}
+    assert len(files) <= 36 and len(seen) <= 160, sorted(files)
+    for unneeded in ("check", "consistency", "linked", "stated", "parsing"):
+        assert f"spec/{unneeded}.py" not in files

@@ -17,6 +17,8 @@ a variable at its upper bound is counted from there ("turned").
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,13 +27,32 @@ Bools = NDArray[np.bool_]
 
 TINY = 1e-9
 MOST = 2000  # exchanges; far more than problems of this size need
+WORK = 1_500_000_000  # cells of tables that may be changed: some four seconds
 SPREAD = 1e-4  # costs differ by this much, so that no two exchanges are equally good
+
+
+@dataclass
+class Effort:
+    """What several problems may cost together, counted and not timed: the same on any machine."""
+
+    spent: int = 0
+
+    @property
+    def over(self) -> bool:
+        return self.spent >= WORK
 
 
 class Simplex:
     """V values, and rows coefficients @ values <= bound."""
 
-    def __init__(self, wished: Floats, low: Floats, high: Floats, weight: Floats) -> None:
+    def __init__(
+        self,
+        wished: Floats,
+        low: Floats,
+        high: Floats,
+        weight: Floats,
+        effort: Effort | None = None,
+    ) -> None:
         size = len(wished)
         self._base = np.clip(wished, low, high)
         room = np.concatenate([high - self._base, self._base - low])
@@ -45,6 +66,7 @@ class Simplex:
         self._table = np.zeros((0, 2 * size))
         self._size = size
         self._left = MOST
+        self._effort = effort or Effort()
 
     def add(
         self,
@@ -94,8 +116,8 @@ class Simplex:
         return np.asarray(self._base + moved)
 
     def _repair(self) -> None:
-        """Exchange variables until none is beyond its bounds."""
-        while self._left > 0:
+        """Exchange variables until none is beyond its bounds, or it costs too much."""
+        while self._left > 0 and not self._effort.over:
             above = self._at - self._upper[self._basic]
             worst = np.maximum(-self._at, above)
             row = int(worst.argmax())
@@ -112,6 +134,7 @@ class Simplex:
             near = able[ratio <= least + 1e-12 * (1 + least)]
             self._exchange(row, int(near[np.argmin(line[near])]))
             self._left -= 1
+            self._effort.spent += self._table.size
 
     def _turn_basic(self, row: int) -> None:
         """Count a basic variable from its upper bound."""

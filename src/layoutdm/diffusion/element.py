@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdm.diffusion.grid import grid
-from layoutdm.diffusion.network import Denoiser, Ints
+from layoutdm.diffusion.network import Bools, Denoiser, Ints
 from layoutdm.diffusion.plain import boxes_of
 from layoutdm.diffusion.schedule import Schedule
 from layoutdm.diffusion.streams import Uniforms
@@ -62,7 +62,7 @@ class ElementSampler:
     def _ask(
         self, state: State, batch: Batch, due: list[Pass], level: int, *, everything: bool
     ) -> View:
-        """The network's answer about the elements whose tokens are due, or about all of a layout.
+        """The network's answer about the elements whose tokens are due, or all that are open.
 
         Only layouts that decide a token are asked about.
         """
@@ -72,21 +72,24 @@ class ElementSampler:
         for one in due:
             wanted[one.layout, one.slot] = True
         rows = np.flatnonzero(wanted.any(axis=1)) if size > 1 else np.zeros(1, dtype=np.int64)
-        if everything:
-            asked = None
-            index[rows] = np.arange(len(rows) * slots).reshape(-1, slots)
-        else:
-            some = wanted[rows]
-            most = int(some.sum(axis=1).max())
-            # Layouts with fewer slots than others ask about further ones as well.
-            asked = np.argsort(~some, axis=1, kind="stable")[:, :most]
-            index[rows[:, None], asked] = np.arange(len(rows) * most).reshape(-1, most)
+        if everything:  # of what is decided already, nobody needs a prediction
+            wanted |= self._open(state, batch)
+        some = wanted[rows]
+        most = int(some.sum(axis=1).max())
+        # Layouts with fewer slots than others ask about further ones as well.
+        asked = np.argsort(~some, axis=1, kind="stable")[:, :most]
+        index[rows[:, None], asked] = np.arange(len(rows) * most).reshape(-1, most)
         every = None if len(rows) == size else rows
         log_probs = self.denoiser(batch.query(state.tokens, level, every, asked)).log_probs
         return View(
             state, log_probs, index, self.denoiser.traits.sizes, level / self.schedule.steps,
             temperature=self.temperature, top_p=self.top_p,
         )  # fmt: skip
+
+    def _open(self, state: State, batch: Batch) -> Bools:
+        """(B, S): elements of which something is not decided yet."""
+        mask = np.array(self.denoiser.traits.sizes) + 1
+        return np.asarray(((state.tokens == mask) & ~batch.fixed).any(axis=2))
 
     def _decide(self, view: View, due: Pass, uniform: Floats) -> None:
         """Draw the tokens of a pass, into the state."""

@@ -39,7 +39,8 @@ class Query:
 
     tokens (B, S, 5) local ids; level (B,) noise levels 1..T; valid (B, S), False for slots that
     only fill up; about (B, S, 4), 0 for no draft; position (B, S), ranks in reading order, 0 for
-    unordered; asked (B, A), the slots whose prediction is wanted, None for all.
+    unordered; asked (B, A), the slots whose prediction is wanted, None for all; turn (B, S), who
+    is decided first, None for the order of slots.
     """
 
     tokens: Ints
@@ -48,6 +49,7 @@ class Query:
     about: Ints | None = None
     position: Ints | None = None
     asked: Ints | None = None
+    turn: Ints | None = None
 
 
 @dataclass(frozen=True)

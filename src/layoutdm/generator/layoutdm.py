@@ -184,7 +184,8 @@ class LayoutDM:
             boxes, n = decoded.boxes, len(decoded.labels)
             condition, given = batch.conditions[row], np.isfinite(batch.boxes[row, :n])
             boxes[given] = batch.boxes[row, :n][given]
-            boxes = meet_sizes(boxes, given, condition, self.config.tokenizer.bins)
+            if condition.guided:
+                boxes = meet_sizes(boxes, given, condition, self.config.tokenizer.bins)
             drawn.label[i, :n], drawn.box[i, :n] = decoded.labels, boxes
             drawn.mask[i, :n] = True
 
@@ -206,7 +207,9 @@ def usual_terms(
     in_turn: sizes are decided before places, and boxes one after the other.
     """
     bins, conditions = config.tokenizer.bins, batch.conditions
-    terms: list[Term] = [Allowed(batch)]
+    terms: list[Term] = []
+    if config.traits.draws_pad or not batch.fixed[:, :, 0].all():
+        terms.append(Allowed(batch))
     if not options.published:
         terms.append(OnCanvas(bins))
     if options.relations == "hold" and any(pins(one) for one in conditions):

@@ -67,6 +67,9 @@ class OnnxDenoiser:
                 if query.position is not None
                 else np.zeros((batch, slots), dtype=np.int64)
             )
+        if "turn" in self._inputs:
+            slot = np.tile(np.arange(slots), (batch, 1))
+            feed["turn"] = slot if query.turn is None else query.turn
         if "ahead" in self._inputs:  # the labels still to come, which older networks could read
             feed["ahead"] = np.zeros((batch, self._traits.sizes[0]), dtype=np.int64)
         asked = query.asked

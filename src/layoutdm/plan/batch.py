@@ -45,12 +45,13 @@ class Batch:
         self, tokens: Ints, level: int, rows: Ints | None = None, asked: Ints | None = None
     ) -> Query:
         """The network's question about all layouts, or about these rows of them."""
-        if rows is None:
-            levels = np.full(len(tokens), level, dtype=np.int64)
-            return Query(tokens, levels, self.valid, self.draft, self.rank, asked)
-        draft = None if self.draft is None else self.draft[rows]
-        levels = np.full(len(rows), level, dtype=np.int64)
-        return Query(tokens[rows], levels, self.valid[rows], draft, self.rank[rows], asked)
+        some = slice(None) if rows is None else rows
+        draft = None if self.draft is None else self.draft[some]
+        whole = self.fixed[some].all(axis=2)  # what is given is there before anybody's turn
+        turn = self.turn[some] - whole * self.turn.shape[1]
+        now = tokens[some]
+        levels = np.full(len(now), level, dtype=np.int64)
+        return Query(now, levels, self.valid[some], draft, self.rank[some], asked, turn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +159,7 @@ def draft_ids(condition: Condition, tokenizer: Tokenizer, traits: Traits) -> Int
 def unknown(batch: int, slots: int, sizes: tuple[int, ...]) -> Batch:
     """A batch of which nothing is known but the number of slots; sizes: values of each modality."""
     return Batch(
-        conditions=(Condition.unknown(sizes[0]),) * batch,
+        conditions=(Condition.unknown([str(label) for label in range(sizes[0])]),) * batch,
         tokens=np.tile(np.array(sizes, dtype=np.int64) + 1, (batch, slots, 1)),
         fixed=np.zeros((batch, slots, 5), dtype=bool),
         valid=np.ones((batch, slots), dtype=bool),

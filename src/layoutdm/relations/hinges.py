@@ -12,7 +12,7 @@ say which of them, a, b and c are numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ class Hinges:
     weights: Floats  # (2, H)
     constant: Floats  # (H,)
     owner: Ints  # (H,): the layout (or wish) that the hinge counts for
+    exact: Bools  # (H,): one half of an equality
 
     def values(self, measures: Floats) -> Floats:
         """Of all hinges, before max(0, .)."""
@@ -90,7 +92,10 @@ def relation_hinges(
                 extra = margin if more and term.of != AREA and not term.exact else 0.0
                 constant = term.constant + STRICT * term.strict + extra
                 moved = kind.gap and place == 0
-                parts.append(_part(*rows, term, constant + given if moved else constant))
+                part = _part(*rows, term, constant + given if moved else constant)
+                if moved and gap is not None:
+                    part = replace(part, exact=np.isfinite(gap[chosen]))
+                parts.append(part)
             if kind.gap and gap is not None and np.isfinite(gap[chosen]).any():
                 parts.append(_no_further(rows, kind.terms[0], gap[chosen]))
     return join(parts)
@@ -99,7 +104,7 @@ def relation_hinges(
 def _no_further(rows: tuple[Ints, Ints, Ints], term: Term, gap: Floats) -> Hinges:
     """The other half of a given distance."""
     some = np.flatnonzero(np.isfinite(gap))
-    back = Term(term.of, -term.of_weight, term.to, -term.to_weight)
+    back = Term(term.of, -term.of_weight, term.to, -term.to_weight, exact=True)
     owner, of, to = (part[some] for part in rows)
     return _part(owner, of, to, back, -term.constant - gap[some])
 
@@ -120,7 +125,8 @@ def _part(owner: Ints, of: Ints, to: Ints, term: Term, constant: float | Floats)
     n = len(owner)
     at = np.stack([of * MEASURES + term.of, to * MEASURES + term.to]).astype(np.intp)
     weights = np.repeat([[term.of_weight], [term.to_weight]], n, axis=1).astype(np.float64)
-    return Hinges(at, weights, np.broadcast_to(np.float64(constant), (n,)), owner)
+    constants = np.broadcast_to(np.float64(constant), (n,))
+    return Hinges(at, weights, constants, owner, np.full(n, term.exact))
 
 
 def join(parts: Iterable[Hinges]) -> Hinges:
@@ -128,10 +134,12 @@ def join(parts: Iterable[Hinges]) -> Hinges:
     pieces = list(parts)
     if not pieces:
         nothing = np.zeros(0, np.intp)
-        return Hinges(np.zeros((2, 0), np.intp), np.zeros((2, 0)), np.zeros(0), nothing)
+        none = np.zeros(0, bool)
+        return Hinges(np.zeros((2, 0), np.intp), np.zeros((2, 0)), np.zeros(0), nothing, none)
     return Hinges(
         np.concatenate([p.at for p in pieces], axis=1),
         np.concatenate([p.weights for p in pieces], axis=1),
         np.concatenate([p.constant for p in pieces]),
         np.concatenate([p.owner for p in pieces]),
+        np.concatenate([p.exact for p in pieces]),
     )

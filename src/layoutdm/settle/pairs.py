@@ -43,6 +43,11 @@ class Pairs:
         found = np.flatnonzero(common > self.share)
         return np.asarray(found[np.argsort(-common[found], kind="stable")])
 
+    def named(self, some: Ints | list[int]) -> Ints:
+        """(k, 2): the two elements of some pairs."""
+        chosen = np.asarray(some, np.intp)
+        return np.stack([self.one[chosen], self.other[chosen]], axis=1)
+
     def row(self, pair: int, direction: int, count: int) -> Rows:
         """The row that parts a pair in a direction."""
         i, j = int(self.one[pair]), int(self.other[pair])

@@ -16,7 +16,7 @@ from layoutdm.relations import PAPER_NAMES
 from layoutdm.settle.kept import alike_rows, inside_rows, size_rows
 from layoutdm.settle.pairs import Ints, Pairs, find_pairs
 from layoutdm.settle.rows import WISH, Bools, Floats, Rows, bent_rows, join, linear_rows, take
-from layoutdm.simplex import Simplex
+from layoutdm.simplex import Effort, Simplex
 from layoutdm.spec import Condition
 from layoutdm.spec.bounds import edge_bounds, value_bounds
 
@@ -29,6 +29,7 @@ PLACE, SIZE, BORDER = 1.0, 2.0, 20_000.0  # weights
 MET = 1e-7  # rows that are missed by less are met
 EDGE = 1e-9  # no box leaves the canvas by more
 LOOSE = tuple(int(code) for code in PAPER_NAMES)  # relations that leave a choice of values
+HEAVY = 30_000_000  # cells of tables: hundreds of relations; a tenth of a second
 FLIPS = 3  # directions in which a pair is parted, one after the other
 
 
@@ -49,8 +50,19 @@ class Settled:
 
     boxes: Floats  # (n, 4)
     missed: float  # what is left of the wishes' misses
-    close: int  # pairs that are still on top of each other
-    moved: float  # sum of the changes, weighted
+    crowded: Ints  # (pairs, 2): elements that are still on top of each other
+    moves: Floats  # (n,): by how much each element was moved, weighted
+    heavy: bool = False  # it took long; doing it again for little is not worth it
+
+    @property
+    def close(self) -> int:
+        """How many pairs are still on top of each other."""
+        return len(self.crowded)
+
+    @property
+    def moved(self) -> float:
+        """By how much all elements were moved together."""
+        return float(self.moves.sum())
 
     @property
     def key(self) -> tuple[bool, int, float]:
@@ -107,15 +119,16 @@ def settle(
     apart (labels, labels): which keep apart; free: what such boxes may have in common all the same.
     """
     pairs = find_pairs(condition, boxes, labels, apart, free)
-    found = _settled(condition, boxes, pairs)
+    effort = Effort()
+    found = _settled(condition, boxes, pairs, effort)
     if found.missed > MET or found.close:
         # Perhaps a pair is parted in a direction that a wish does not allow: let wishes decide.
         anew = replace(pairs, drawn=np.full(len(pairs), -1))
-        found = min(found, _settled(condition, boxes, anew), key=lambda one: one.key)
-    return found
+        found = min(found, _settled(condition, boxes, anew, effort), key=lambda one: one.key)
+    return replace(found, heavy=effort.spent > HEAVY)
 
 
-def _settled(condition: Condition, boxes: Floats, pairs: Pairs) -> Settled:
+def _settled(condition: Condition, boxes: Floats, pairs: Pairs, effort: Effort) -> Settled:
     stays = _stays(condition, boxes)
     linear = linear_rows(condition, len(boxes), pulls=not is_draft(condition))
     borders = _borders(condition, len(boxes))
@@ -127,15 +140,15 @@ def _settled(condition: Condition, boxes: Floats, pairs: Pairs) -> Settled:
         bent = bent_rows(condition, now)
         kept = best is None and bool((now == start).all())
         if kept and _met(linear, bent, borders, start) and not len(pairs.too_close(start)):
-            return Settled(boxes, 0.0, 0, 0.0)
+            return Settled(boxes, 0.0, pairs.named([]), np.zeros(len(boxes)))
         rows = join([linear, bent, drawn])
         near = _near(now, factor, step) if len(bent) else (stays.low, stays.high)
-        now = _Round(stays, rows, borders, pairs, near).run()
+        now = _Round(stays, rows, borders, pairs, near, effort).run()
         rows_now = join([bent_rows(condition, now, 0.1), borders])
         found = _judged(now, start, linear, rows_now, pairs, stays)
         if best is None or found.key < best.key:
             best = found
-        if best.missed <= MET or not len(bent):
+        if best.missed <= MET or not len(bent) or effort.over:
             break
     assert best is not None
     return best
@@ -147,8 +160,9 @@ def _judged(
     """others: rows that are not linear as they are now, and the borders."""
     hard = linear.weight >= WISH
     misses = linear.misses(now)[hard].sum() + others.misses(now).sum()
-    moved = float((stays.weight * np.abs(now - start)).sum())
-    return Settled(now.reshape(-1, 4), float(misses), len(pairs.too_close(now)), moved)
+    crowded = pairs.named(pairs.too_close(now))
+    moves = (stays.weight * np.abs(now - start)).reshape(-1, 4).sum(axis=1)
+    return Settled(now.reshape(-1, 4), float(misses), crowded, moves)
 
 
 def _met(linear: Rows, bent: Rows, borders: Rows, values: Floats) -> bool:
@@ -191,8 +205,15 @@ class _Round:
     """One linear problem, solved with ever more of its rows."""
 
     def __init__(
-        self, stays: Stays, rows: Rows, borders: Rows, pairs: Pairs, near: tuple[Floats, Floats]
+        self,
+        stays: Stays,
+        rows: Rows,
+        borders: Rows,
+        pairs: Pairs,
+        near: tuple[Floats, Floats],
+        effort: Effort,
     ) -> None:
+        self.effort = effort
         self.stays, self.rows, self.borders, self.pairs = stays, rows, borders, pairs
         self.low, self.high = (np.clip(side, stays.low, stays.high) for side in near)
         self.count = len(stays.values) // 4
@@ -207,13 +228,14 @@ class _Round:
     def run(self) -> Floats:
         now = self.problem.values()
         for _ in range(PASSES):
-            if not (self._add_missed(now) or self._part(now)):
+            if self.effort.over or not (self._add_missed(now) or self._part(now)):
                 break
             now = self.problem.values()
         return np.clip(now, self.stays.low, self.stays.high)  # to the last digit
 
     def _begin(self) -> Simplex:
-        return Simplex(self.stays.values, self.low, self.high, self.stays.weight)
+        stays = self.stays
+        return Simplex(stays.values, self.low, self.high, stays.weight, self.effort)
 
     def _add(self, *parts: tuple[Rows, Ints]) -> None:
         if any(len(some) for _, some in parts):

@@ -16,6 +16,7 @@ from layoutdm.relations import hinges
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
 
 
 class BinCosts:
@@ -54,6 +55,13 @@ class BinCosts:
         self._hinge, self._pair = hinge[order], pair[order]
         self._row, self._measure = rows[end, hinge][order], measures[end, hinge][order]
         self._attribute = attribute[order]
+        # Of an equality of places: what the other end depends on, and where that stands. Sizes
+        # that shall be the same do well near their common mean.
+        away, hinge_of = 1 - end[order], self._hinge
+        tied = parts.exact[hinge_of] & (parts.weights[away, hinge_of] != 0)
+        tied &= self._measure < hinges.WIDTH
+        self._needs = depends[measures[away, hinge_of]] & tied[:, None]
+        self._other = rows[away, hinge_of]
         self._weight = parts.weights[end, hinge][order]
         self._constant = self._weight * hinges.LINEAR[self._measure, self._attribute]
         if not move_sizes:
@@ -65,8 +73,14 @@ class BinCosts:
         self._costs = np.empty(self._bins.shape, np.float32)
         self._sums = np.empty((len(flat), centres.shape[1]), np.float32)
 
-    def __call__(self, boxes: Floats, measured: Floats, values: Floats) -> Singles:
-        """The cost of each bin of each pair, shape (pairs, K)."""
+    def __call__(
+        self, boxes: Floats, measured: Floats, values: Floats, undecided: Bools | None = None
+    ) -> Singles:
+        """The cost of each bin of each pair, shape (pairs, K).
+
+        undecided (rows, 4): to stand in line or at a distance with what is not decided yet costs
+        nothing, as it would pull both towards the mean place, wherever neither wants to be.
+        """
         slope = self._constant.copy()
         # Area is linear in width (times height) and in height (times width).
         other = boxes[self._row[self._area], 5 - self._attribute[self._area]]
@@ -76,6 +90,8 @@ class BinCosts:
         self._costs += at_zero.astype(np.float32)[:, None]
         if len(self._bent):
             self._costs[self._bent] = self._bent_values(boxes, measured, values)
+        if undecided is not None:
+            self._costs[(self._needs & undecided[self._other]).any(axis=1)] = 0.0
         np.maximum(self._costs, 0, out=self._costs)
         first, *others = self._blocks  # every pair has a use
         np.copyto(self._sums, self._costs[:first])

@@ -56,6 +56,7 @@ class Guide:
         # Sorted by attribute, so that each attribute's pairs are one slice.
         attribute, row = np.nonzero((needed & np.isnan(edges.exact)).T)
         self._flat = row * 4 + attribute
+        self._layout, self._slot = edges.layout, edges.slot
         self._pair_layout, self._pair_slot = edges.layout[row], edges.slot[row]
         self.pairs = (self._pair_layout, self._pair_slot, attribute)  # all that updates can move
         ends = np.searchsorted(attribute, np.arange(5))
@@ -89,6 +90,7 @@ class Guide:
         updates: int = 3,
         relaxation: Relaxation = "bins",
         move_sizes: bool = True,
+        undecided: NDArray[np.bool_] | None = None,
     ) -> None:
         """Push log-probabilities, in place, towards lower energy; `updates` gradient steps.
 
@@ -98,7 +100,8 @@ class Guide:
         "box" takes the energy of the expected box, and its slope by log p, as published; the mass
         is left to the sampler. p is normalised over the attribute's own bins, so that the push does
         not depend on how likely the token is to stay masked. `move_sizes` False (with "bins"):
-        relations of place move elements, but do not stretch them.
+        relations of place move elements, but do not stretch them. `undecided` (B, S, 4), with
+        "bins": nothing is pulled to be equal to these values (see bin_costs.py).
         """
         if not len(self._flat) or strength == 0:
             return
@@ -107,13 +110,16 @@ class Guide:
         start = peak + np.log(mass)
         moved = np.zeros(len(mass), bool)
         push = self._push
+        if undecided is not None:
+            undecided = undecided[self._layout, self._slot]
         for _ in range(updates):
             means = np.einsum("pk,pk->p", self._weights, self._centres32) / mass
             boxes = self._boxes(means)
             measured = hinges.measures(boxes, self._extra)
             values = self.hinges.values(measured)
             if relaxation == "bins":
-                np.multiply(self._bins(move_sizes)(boxes, measured, values), strength, out=push)
+                costs = self._bins(move_sizes)(boxes, measured, values, undecided)
+                np.multiply(costs, strength, out=push)
                 changed = push.any(-1)
             else:
                 slopes = self._slopes(boxes, measured, values)

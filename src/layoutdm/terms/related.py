@@ -65,14 +65,17 @@ class Related:
         """Predictions of all values of x, y, width and height, moved by the guide."""
         self._seen = view
         asked, slots = np.nonzero(view.index >= 0)
+        undecided = np.ones(self._named.shape, dtype=bool)
         for a, (values, before) in enumerate(zip(self._values, self._before, strict=True)):
             size = values.shape[2]
             before[asked, slots] = view.predicted(asked, slots, a + 1)[:, :size]
             np.copyto(values, before)
             tokens = view.state.tokens[..., a + 1]
+            undecided[..., a] = tokens >= size
             at = np.nonzero(tokens < size)
             values[at] = -np.inf  # one-hot at what is decided
             values[(*at, tokens[at])] = 0.0
         self._guide.update(
-            self._values, self._strength, UPDATES, self._form, move_sizes=self._move_sizes
-        )
+            self._values, self._strength, UPDATES, self._form, move_sizes=self._move_sizes,
+            undecided=undecided,
+        )  # fmt: skip
