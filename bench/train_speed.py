@@ -33,7 +33,7 @@ from layoutdm.train.layoutdm import NUMBER_EVERY, LayoutDMLearner, Splits
 from layoutdm.train.learner import Batch, Moment, Notes
 from layoutdm.train.losses import terms
 from layoutdm.train.measure import limited
-from layoutdm.train.networks import ElementNetwork, Query, blocks
+from layoutdm.train.networks import ElementNetwork, Query, attention, blocks
 from layoutdm.train.objective import number_loss, shown_part
 from layoutdm.train.published import to_noise
 from layoutdm.train.recipe import Settings, preset
@@ -115,17 +115,17 @@ def compare(folder: Path, minutes: float, scratch: Path) -> dict[str, object]:
     spent = dict.fromkeys(trainers, 0.0)
     seen = dict.fromkeys(trainers, 0)
     curve: list[tuple[float, float]] = []
-    short = blocks.SHORT
+    short = attention.SHORT
     while min(spent.values()) < 60 * minutes:
         name = min(spent, key=lambda name: spent[name])
-        blocks.SHORT = 0 if name == "before" else short
+        attention.SHORT = 0 if name == "before" else short
         begin = time.process_time()
         trainers[name]._step()
         spent[name] += time.process_time() - begin
         seen[name] += trainers[name].draws.batch_size
         if name == "recipe" and spent[name] > 60 * minutes * (len(curve) + 1) / LOOKS:
             curve.append((round(spent[name] / 60, 2), round(nats(trainers[name]), 2)))
-    blocks.SHORT = short
+    attention.SHORT = short
     last = {name: round(nats(trainer), 2) for name, trainer in trainers.items()}
     reached = next((at for at, value in curve if value <= last["before"]), None)
     return {

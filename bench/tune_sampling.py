@@ -1,7 +1,7 @@
-"""Choose sampling settings on the val split: FID, alignment, overlap, violation of candidates.
+"""Choose sampling settings on the val split: FID, alignment, overlap, regularity of candidates.
 
     python bench/tune_sampling.py MODEL DATA --out tuning.jsonl
-    python bench/tune_sampling.py MODEL DATA --out tuning.jsonl --task c --set temperature=0.9
+    python bench/tune_sampling.py MODEL DATA --out tuning.jsonl --task c --set relations=guided
 
 Reference and conditions are the val split; the test split is never read. Each line of the output
 is one candidate; lines that are there already are not made again.
@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,38 +24,18 @@ from keeping_apart import KeepingApart, config_of
 from layoutdm import Layout, Spec, data, metrics
 from layoutdm.evaluate.requests import asked_relations
 from layoutdm.metrics.features import FeatureNetwork, features_for, load_features
+from layoutdm.metrics.regularity import regularity
 from layoutdm.metrics.violation import relation_edges
 
 TASKS = ("unconditional", "c", "cwh", "completion", "refinement", "relation")
-STEPS: list[dict[str, Any]] = [
-    {"steps": n, "top_p": 0.95, "order": order}
-    for order in ("elements", "random")
-    for n in (100, 50, 30, 20, 10)
-]
-FILTERS: list[dict[str, Any]] = [
-    {"steps": 50, "order": order, **change}
-    for order in ("elements", "random")
-    for change in ({}, {"top_p": 0.9}, {"top_p": 0.8}, {"top_p": 0.6}, {"temperature": 0.9})
-] + [{"steps": 50, **change} for change in ({"top_p": 0.95, "grid": "cosine"}, {"remask": 0.02})]
 WISH = ("strength", "within")  # the paper's lambda and m: part of a draft, not of the sampler
-PRIOR: dict[str, Any] = {"steps": 20, "top_p": 0.8, "order": "random", "about": "prior"}
-EXTRA: dict[str, list[dict[str, Any]]] = {
-    "refinement": [
-        {"steps": 20, "about": "both"},
-        *({**PRIOR, "strength": s, "within": m} for s in (1, 3, 10) for m in (0.05, 0.1, 0.2)),
-    ],
-}
 
 
-def candidates(task: str) -> list[dict[str, Any]]:
-    plain: list[dict[str, Any]] = [*STEPS, *FILTERS, *EXTRA.get(task, [])]
-    if task not in ("unconditional", "c"):
-        return plain
-    ordered = [{**found, "ordered": True} for found in plain]
+def candidates(top_ps: str, steps: str) -> list[dict[str, Any]]:
+    """Every top-p with every number of steps; "own" is what the model's config says."""
     return [
-        *ordered,
-        {"steps": 50, "top_p": 0.95},
-        {"steps": 50, "top_p": 0.9, "order": "elements"},
+        ({} if p == "own" else {"top_p": float(p)}) | ({} if n == "own" else {"steps": int(n)})
+        for p, n in product(top_ps.split(","), steps.split(","))
     ]
 
 
@@ -94,6 +75,7 @@ def measure(
         "alignment": float(metrics.alignment(packed.bbox, packed.mask)),
         "overlap": float(metrics.overlap(packed.bbox, packed.mask)),
         "on_top": keeping.share(made),
+        **{name: round(value, 4) for name, value in regularity(made).shares().items()},
         "elements": float(np.mean([len(layout) for layout in made])),
         "milliseconds": 1000 * seconds / len(made),
     }
@@ -109,7 +91,9 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--task", action="append", choices=TASKS)
-    parser.add_argument("--set", action="append", default=[], help="NAME=JSON; one candidate")
+    parser.add_argument("--top-p", default="0.6,0.7,0.8,0.9,0.95")
+    parser.add_argument("--steps", default="own")
+    parser.add_argument("--set", action="append", default=[], help="NAME=JSON, of all candidates")
     parser.add_argument("--features", default=None)
     parser.add_argument("--count", type=int, default=1000, help="layouts of val to use")
     parser.add_argument("--seed", type=int, default=0)
@@ -127,7 +111,7 @@ def main() -> None:
             row = json.loads(line)
             done.add(json.dumps([row[k] for k in ("task", "settings", "seed", "features")]))
     for task in given.task or TASKS:
-        for settings in [own] if own else candidates(task):
+        for settings in [found | own for found in candidates(given.top_p, given.steps)]:
             if json.dumps([task, settings, given.seed, network.hash]) in done:
                 continue
             row = measure(model, network, real, task, settings, given.seed, keeping)

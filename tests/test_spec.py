@@ -222,7 +222,11 @@ def test_json_schema_describes_the_example_and_the_command_prints_it() -> None:
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) > set(EXAMPLE)
     gap = schema["$defs"]["GroupSpec"]["properties"]["gap"]["anyOf"][0]["oneOf"][0]
-    assert gap == {"minimum": 0, "maximum": 1e9, "type": "number"}  # bounds have their names of the standard
+    assert gap == {
+        "minimum": 0,
+        "maximum": 1e9,
+        "type": "number",
+    }  # bounds have their names of the standard
     assert not {'"ge":', '"gt":', '"le":', '"lt":'} & set(json.dumps(schema).split())
     assert {"of", "is", "to", "gap", "strength"} == set(
         schema["$defs"]["RelationSpec"]["properties"]
