@@ -76,7 +76,7 @@ models: $(VENV)/.everything
 	@test -d "$(DATA)/rico25" -a -d "$(DATA)/publaynet" || { echo "Say where the data are: \
 	make models DATA=FOLDER, a folder that holds rico25 and publaynet." >&2; exit 1; }
 	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25 --epochs 30
-	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --epochs 30
+	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --epochs 45
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -97,8 +97,9 @@ def main() -> None:
     parser.add_argument("--features", default=None)
     parser.add_argument("--count", type=int, default=1000, help="layouts of val to use")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, help="of the network; all cores by default")
     given = parser.parse_args()
-    model = layoutdm.load(given.model)
+    model = layoutdm.load(given.model, threads=given.threads)
     opened = data.open(given.data)
     real = list(opened["val"])[: given.count]
     keeping = KeepingApart(opened["train"], config_of(model).tokenizer)
