@@ -277,6 +277,20 @@ def test_labels_that_keep_apart_are_found() -> None:
     assert labels_apart(corpus).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
+def test_elements_of_one_label_keep_apart_though_a_few_are_doubled() -> None:
+    """One pair in twenty is on top of each other: siblings keep apart, other labels may not."""
+    layouts = []
+    for page in range(60):
+        doubled = page % 20 == 0
+        boxes = [[0.5, 0.2, 0.8, 0.1], [0.5, 0.2 if doubled else 0.4, 0.8, 0.1]]
+        boxes += [[0.5, 0.7, 0.8, 0.1], [0.5, 0.7 if doubled else 0.9, 0.8, 0.1]]
+        layouts.append(Layout(("switch", "switch", "text", "icon"), np.array(boxes), 100, 100))
+    bins = fit_bins(np.concatenate([layout.boxes for layout in layouts]), "kmeans", 4)
+    corpus = pack(layouts, Tokenizer(("switch", "text", "icon"), bins, 25))
+    assert labels_apart(corpus).tolist() == [[1, 1, 1], [1, 0, 0], [1, 0, 0]]
+    assert keeping_apart(corpus).free == 0.1  # what doubled ones share is not allowed to all
+
+
 def test_what_touches_is_measured_before_rounding() -> None:
     """Thin lines one below the other touch nothing, though bins push them onto each other."""
     lines = [[0.5, 0.1 + 0.014 * row, 0.8, 0.012] for row in range(10)]

@@ -24,7 +24,9 @@ def embed(run: Path, name: str) -> Path:
     config = json.loads((run / "config.json").read_text(encoding="utf-8"))
     unknown = sorted({label for label in own["aliases"].values()} - set(config["labels"]))
     if unknown:
-        raise SystemExit(f"tools/embedded/{name}.json: aliases of labels that {run} lacks: {unknown}")
+        raise SystemExit(
+            f"tools/embedded/{name}.json: aliases of labels that {run} lacks: {unknown}"
+        )
     folder = WEIGHTS / name
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:

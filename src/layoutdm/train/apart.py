@@ -17,13 +17,14 @@ from layoutdm.train.corpus import Corpus, Ints
 Bools = NDArray[np.bool_]
 
 RARELY = 0.03  # labels keep apart if fewer pairs of elements than this share room
+ALIKE = 0.1  # of one label: siblings, such as switches of a list; a few doubled ones say little
 SEEN = 20  # fewer ordered pairs than this say nothing
 SLIVER = 0.1  # of the smaller box: what boxes that touch may share
 MOST = 0.5  # whatever the data: a box that covers half of another is on top of it
 USUAL = 0.95  # of the elements share no more than what is left free
 
 
-def labels_apart(corpus: Corpus) -> Bools:
+def labels_apart(corpus: Corpus, alike: float = ALIKE) -> Bools:
     """(labels, labels): where elements of these labels hardly ever share room."""
     count = len(corpus.tokenizer.labels)
     pairs, sharing = np.zeros(count * count), np.zeros(count * count)
@@ -32,8 +33,9 @@ def labels_apart(corpus: Corpus) -> Bools:
         other = ~np.eye(len(labels), dtype=bool)
         pairs += np.bincount(pair[other], minlength=count * count)
         sharing += np.bincount(pair[other & (share > SLIVER)], minlength=count * count)
-    apart = (pairs >= SEEN) & (sharing < RARELY * pairs)
-    return np.asarray(apart.reshape(count, count))
+    pairs, sharing = pairs.reshape(count, count), sharing.reshape(count, count)
+    rarely = np.where(np.eye(count, dtype=bool), alike, RARELY)
+    return np.asarray((pairs >= SEEN) & (sharing < rarely * pairs))
 
 
 def shared_room(boxes: Boxes) -> Boxes:
@@ -60,8 +62,8 @@ def usual_share(corpus: Corpus, apart: Bools) -> float:
 
 def keeping_apart(corpus: Corpus) -> Apart:
     """What a sampler needs to know of it."""
-    labels = labels_apart(corpus)
-    return Apart(labels, usual_share(corpus, labels))
+    strict = labels_apart(corpus, alike=RARELY)  # the doubled ones would allow all others as much
+    return Apart(labels_apart(corpus), usual_share(corpus, strict))
 
 
 def _shares(corpus: Corpus) -> Iterator[tuple[Ints, Boxes]]:
