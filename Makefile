@@ -77,6 +77,7 @@ models: $(VENV)/.everything
 	make models DATA=FOLDER, a folder that holds rico25 and publaynet." >&2; exit 1; }
 	$(TRAIN) $(DATA)/rico25 --out $(MODELS)/rico25 --epochs 30
 	$(TRAIN) $(DATA)/publaynet --out $(MODELS)/publaynet --epochs 45
+	@echo "python tools/embed_model.py $(MODELS)/NAME NAME puts one into the package"
 
 clean:
 	rm -rf $(VENV) $(OUT)

@@ -22,11 +22,9 @@ def embed(run: Path, name: str) -> Path:
     """Write WEIGHTS/NAME from a model folder."""
     own = json.loads((HERE / "embedded" / f"{name}.json").read_text(encoding="utf-8"))
     config = json.loads((run / "config.json").read_text(encoding="utf-8"))
-    unknown = sorted({label for label in own["aliases"].values()} - set(config["labels"]))
+    unknown = sorted(set(own["aliases"].values()) - set(config["labels"]))
     if unknown:
-        raise SystemExit(
-            f"tools/embedded/{name}.json: aliases of labels that {run} lacks: {unknown}"
-        )
+        raise SystemExit(f"{name}.json has aliases of labels that {run} lacks: {unknown}")
     folder = WEIGHTS / name
     folder.mkdir(parents=True, exist_ok=True)
     for file in FILES:
