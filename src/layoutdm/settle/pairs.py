@@ -19,6 +19,7 @@ TOUCH = 0.005  # of the smaller box: what boxes that were apart may share
 CROSSING = 0.25  # of the smaller box: shared by boxes that cover each other
 MOST = 0.2  # of the smaller box: what boxes that keep apart may share at most
 SMALL = 0.04  # of the canvas
+SIDES = (Relation.ABOVE, Relation.BELOW, Relation.LEFT_OF, Relation.RIGHT_OF)
 # Directions: i left of j, i above j, j left of i, j above i; the edges that face each other.
 _EDGES = ((RIGHT, LEFT), (BOTTOM, TOP))
 
@@ -103,7 +104,10 @@ def find_pairs(
     some = (code == Relation.APART) & (to >= 0)
     wished[of[some], to[some]] = wished[to[some], of[some]] = True
     strict = wished[one, other]
-    chosen = np.flatnonzero((keep | drawn | strict) & ~together[one, other])
+    parted = np.zeros_like(together)  # by a wish that holds: it needs no second row
+    some = np.isin(code, SIDES) & (to >= 0) & np.isnan(condition.relation_strength)
+    parted[of[some], to[some]] = parted[to[some], of[some]] = True
+    chosen = np.flatnonzero((keep | drawn | strict) & ~(together | parted)[one, other])
     one, other, keep, strict = one[chosen], other[chosen], keep[chosen], strict[chosen]
     gaps = beyond(boxes[one], boxes[other])
     way = gaps.argmin(axis=1)
@@ -132,6 +136,7 @@ def _unknown(
     """
     areas = boxes[:, 2] * boxes[:, 3]
     small = (areas < SMALL) & (np.arange(len(boxes)) < listed)
-    rare = np.asarray(~apart.any(axis=1))
+    others = apart & ~np.eye(len(apart), dtype=bool)
+    rare = np.asarray(~others.any(axis=1))
     unknown = rare[labels[one]] | rare[labels[other]]
     return np.asarray(small[one] & small[other] & unknown & (common > CROSSING))
