@@ -236,19 +236,19 @@ def test_limits_of_time_are_stated(server):
 
 
 def test_too_many_at_once_and_too_slow_drawing_are_told(tmp_path):
-    limits = ["--limit", "seconds=1", "--limit", "batch=1", "--limit", "count=256"]
+    limits = ["--limit", "seconds=1", "--limit", "batch=1", "--limit", "count=4096"]
     with running(tmp_path, *limits, "--limit", "connections=3") as found, found.http() as http:
-        answer = http.post("/v1/generate", json={"count": 256, "options": {"steps": 100}})
+        answer = http.post("/v1/generate", json={"count": 4096, "options": {"steps": 100}})
         assert answer.status_code == 503 and "within 1 seconds" in answer.text
         assert int(answer.headers["retry-after"]) >= 1
         lines = http.post(
             "/v1/generate",
-            json={"count": 256, "options": {"steps": 100}},
+            json={"count": 4096, "options": {"steps": 100}},
             headers={"Accept": "application/x-ndjson"},
         ).text.splitlines()
         assert "within 1 seconds" in json.loads(lines[-1])["error"]["message"]
         assert all("boxes" in json.loads(line) for line in lines[:-1])
-        body = {"count": 256, "options": {"steps": 100}}
+        body = {"count": 4096, "options": {"steps": 100}}
         with ThreadPoolExecutor(8) as pool:
             codes = list(
                 pool.map(lambda _: http.post("/v1/generate", json=body).status_code, range(8))
