@@ -15,7 +15,7 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.jobs import Job, Made, Output, run, status
 from layoutdm.lock import FILE, holder, locked
 
-JOB = Job(count=6, seed=7, labels=("text",), formats=("jsonl", "coco", "svg", "sheet"))
+JOB = Job(count=6, seed=7, labels=("text",), formats=("jsonl", "coco", "svg", "yolo", "sheet"))
 
 
 def make(indices):
@@ -269,7 +269,7 @@ def test_a_resumed_job_may_grow_and_gain_formats_and_none_is_out_of_date(tmp_pat
     run(Job(count=3, seed=7, labels=("text",), formats=("coco", "svg")), out, make=make)
     (out / "coco.json").unlink()  # a lost file is written again, too
     asked = []
-    more = Job(count=6, seed=7, labels=("text",), formats=("sheet",))
+    more = Job(count=6, seed=7, labels=("text",), formats=("yolo", "sheet"))
     run(more, out, make=counting(asked), resume=True)
     assert asked == [range(3, 6)]
     names = {"job.json", "files.txt"}

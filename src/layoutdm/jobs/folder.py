@@ -169,6 +169,10 @@ class JobFolder:
         for leftover in self.parts.glob("**/.*"):
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink(missing_ok=True)
 
+    def clear_part(self, name: str) -> None:
+        """Remove a folder among the parts, of which a killed job may have moved some files."""
+        shutil.rmtree(self.parts / name, ignore_errors=True)
+
     def place(self, name: str) -> None:
         """Move what was written among the parts to its place in the folder."""
         source = self.parts / name

@@ -28,11 +28,12 @@ Records = Callable[[], Iterator[Mapping[str, Any]]]
 class Output:
     """A file or folder of this name; `write(records, path, job)` makes it whole or not at all.
 
-    When a killed job goes on, `write` is called again and may find what it had in a folder `path`.
+    When a killed job goes on, `write` is called again; where it resumes, it finds what it had.
     """
 
     name: str
     write: Callable[[Records, Path, Job], None] | None = None  # None: the journal itself
+    resumes: bool = False
 
 
 def _layouts(records: Records) -> Iterator[Layout]:
@@ -78,9 +79,9 @@ OUTPUTS: Mapping[str, Output] = {
     "labelstudio": Output("labelstudio.json", _plain("labelstudio")),
     "csv": Output("layouts.csv", _plain("csv")),
     "parquet": Output("layouts.parquet", _plain("parquet", labelled=True)),
-    "svg": Output("svg", _pictures("svg")),
-    "png": Output("png", _pictures("png")),
-    "html": Output("html", _pictures("html")),
+    "svg": Output("svg", _pictures("svg"), resumes=True),
+    "png": Output("png", _pictures("png"), resumes=True),
+    "html": Output("html", _pictures("html"), resumes=True),
     "pptx": Output("layouts.pptx", _plain("pptx")),
     "sheet": Output("sheet.png", _sheet),
 }

@@ -219,6 +219,8 @@ def _write(place: JobFolder, note: Note, outputs: Outputs) -> None:
         if name in note.written or output.write is None:
             continue
         if not (place.parts / output.name).is_file():
+            if not output.resumes:
+                place.clear_part(output.name)
             output.write(lambda: journal.records(place.part), place.parts / output.name, note.job)
         place.place(output.name)
         note = note.with_written(name)
