@@ -33,9 +33,9 @@ def labels_apart(corpus: Corpus, alike: float = ALIKE) -> Bools:
         other = ~np.eye(len(labels), dtype=bool)
         pairs += np.bincount(pair[other], minlength=count * count)
         sharing += np.bincount(pair[other & (share > SLIVER)], minlength=count * count)
-    pairs, sharing = pairs.reshape(count, count), sharing.reshape(count, count)
-    rarely = np.where(np.eye(count, dtype=bool), alike, RARELY)
-    return np.asarray((pairs >= SEEN) & (sharing < rarely * pairs))
+    rarely = np.where(np.eye(count, dtype=bool), alike, RARELY).ravel()
+    apart = (pairs >= SEEN) & (sharing < rarely * pairs)
+    return np.asarray(apart.reshape(count, count))
 
 
 def shared_room(boxes: Boxes) -> Boxes:
