@@ -90,7 +90,8 @@ def kinds(data: Path, model: Path) -> list[Kind]:
         Kind(
             "train",
             lambda out: ["train", str(data), "--out", str(out), "--preset", "tiny", "--steps",
-                         "40", "--threads", "1", "--set", "checkpoint_minutes=0.005", "--resume"],
+                         "40", "--threads", "1", "--precision", "fp32", "--set",
+                         "budget.checkpoint_minutes=0.005", "--resume"],
             some_files("model.onnx", "config.json", "training.json"),
         ),
         Kind(
