@@ -27,6 +27,7 @@ from layoutdm.errors import LayoutdmError
 from layoutdm.layout import Layout
 from layoutdm.tokens import Tokenizer, fit_bins
 from layoutdm.train.card import Facts, model_card
+from layoutdm.train.checkpoint import steps as checkpoint_steps
 from layoutdm.train.corpus import pack
 from layoutdm.train.export import LoadedModel, count_numbers, export_model
 from layoutdm.train.finetune import adapt
@@ -50,7 +51,7 @@ from layoutdm.train.measure import (
     measured_bins,
     rare_labels,
 )
-from layoutdm.train.networks import ElementNetwork, Network, build
+from layoutdm.train.networks import ElementNetwork, Network, NetworkConfig, build
 from layoutdm.train.recipe import Settings
 from layoutdm.train.reporter import RunReport
 from layoutdm.train.start import Start, read_start, write_start
@@ -112,7 +113,9 @@ def _train(
     else:
         if start.tokenizer.labels != dataset.labels:
             raise LayoutdmError(f"{out}: its run has other labels; give the same data")
-        network = build(start.network)
+        if start.base_labels and base is None and not checkpoint_steps(out / RUN):
+            raise LayoutdmError(f"{out}: began from a model and has no checkpoint; give it again")
+        network = _network(start.tokenizer, layouts, settings, base, start.network)
     notice(bins_in_words(start.tokenizer.bins, _boxes(layouts)))
     tokenizer = start.tokenizer
     data = _Known(dataset, layouts, len(val), start, settings)
@@ -159,13 +162,20 @@ def like_base(settings: Settings, base: LoadedModel) -> Settings:
 
 
 def _network(
-    tokenizer: Tokenizer, layouts: Sequence[Layout], settings: Settings, base: LoadedModel | None
+    tokenizer: Tokenizer,
+    layouts: Sequence[Layout],
+    settings: Settings,
+    base: LoadedModel | None,
+    config: NetworkConfig | None = None,
 ) -> Network:
-    """As the base is, or new; a new one begins with the data's own numbers of elements."""
+    """As the base is, or new; a new one begins with the data's own numbers of elements.
+
+    A run that was killed before its first checkpoint begins here again, with the same weights.
+    """
     torch.manual_seed(settings.budget.seed)
     if base is not None:
         return adapt(base, tokenizer, settings.network.dropout)
-    network = build(settings.network_config(tokenizer))
+    network = build(config or settings.network_config(tokenizer))
     if isinstance(network, ElementNetwork):
         network.expect_numbers(np.array([len(layout) for layout in layouts]))
     return network
