@@ -26,6 +26,7 @@ EXTRAS = {
     "fastapi": "serve",
     "uvicorn": "serve",
     "ray": "ray",
+    "fontTools": "pages",
 }
 
 

@@ -13,6 +13,7 @@ import typer
 from layoutdm.cli.options import Ray, output_format
 from layoutdm.cli.scaling import connected, in_shards
 from layoutdm.errors import LayoutdmError
+from layoutdm.extras import need
 
 if TYPE_CHECKING:
     from layoutdm.jobs import Job
@@ -145,7 +146,7 @@ def pages(
     if source is not None and (spec or elements):
         raise typer.BadParameter("needs a model, not LAYOUTS", param_hint="--spec, --elements")
     wanted = _formats(formats, words)
-    _ready()
+    need("layoutdm pages", "fontTools")
 
     from layoutdm.pages import choices
     from layoutdm.pages import roles as role_names
@@ -236,14 +237,6 @@ class _Run:
                 plan, IN_SHARDS, layouts=layouts, on_cluster=self.ray is not None,
                 resume=self.resume, overwrite=self.overwrite, progress=progress,
             )  # fmt: skip
-
-
-def _ready() -> None:
-    """Say which extra is missing before anything is made."""
-    try:
-        import fontTools  # noqa: F401
-    except ImportError:
-        raise LayoutdmError("pages need fonttools; install layoutdm[pages]") from None
 
 
 def _formats(text: str, words: bool) -> list[str]:
